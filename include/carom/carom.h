@@ -1,0 +1,6 @@
+// carom.h - everything carom offers to a program. Each part can also be included alone.
+#pragma once
+
+#include "carom/base.h"
+#include "carom/collide.h"
+#include "carom/mesh.h"

@@ -1,0 +1,4 @@
+// collide.h - collision queries.
+#pragma once
+
+#include "carom/base.h"

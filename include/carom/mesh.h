@@ -1,0 +1,4 @@
+// mesh.h - triangle meshes.
+#pragma once
+
+#include "carom/base.h"

@@ -1,0 +1,12 @@
+// cli.h - the commands of the program. Each returns the exit status: 0 good, 1 what was asked
+// failed, 2 bad usage or bad input.
+#pragma once
+
+typedef struct cli_command {
+    const char* name;
+    const char* about;              // one line for carom --help
+    int (*run)(int argc, char** argv); // argv[0] is the command's own name
+} cli_command;
+
+int cli_info(int argc, char** argv);
+int cli_ccd_check(int argc, char** argv);

@@ -1,0 +1,45 @@
+#include "cli/cli.h"
+#include "carom/base.h"
+#include <stdio.h>
+#include <string.h>
+
+// One row per command: adding a row is adding the command, its help and its place in the list.
+static const cli_command commands[] = {
+    {"info", "what a mesh, scene or trajectory holds, and what is wrong with it", cli_info},
+    {"ccd-check", "run the narrow phase on recorded queries with known answers", cli_ccd_check},
+};
+
+static const int command_count = (int)(sizeof commands / sizeof *commands);
+
+static int usage(FILE* out, int status)
+{
+    fprintf(out, "carom %s: differentiable physics of rigid bodies and cloth in contact\n\n"
+                 "usage: carom COMMAND [arguments]\n\ncommands:\n", carom_version());
+    for (int i = 0; i < command_count; i++) {
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+    }
+    fprintf(out, "\ncarom COMMAND --help tells what a command takes.\n");
+    return status;
+}
+
+int main(int argc, char** argv)
+{
+    if (argc < 2) {
+        return usage(stderr, 2);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        return usage(stdout, 0);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("carom %s\n", carom_version());
+        return 0;
+    }
+    for (int i = 0; i < command_count; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    fprintf(stderr, "carom: there is no command \"%s\"; carom --help lists them\n", argv[1]);
+    return 2;
+}

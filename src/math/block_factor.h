@@ -1,0 +1,29 @@
+// block_factor.h - sparse block Cholesky and LU: order once per pattern, factor and solve often.
+#pragma once
+
+#include "math/block_matrix.h"
+
+typedef struct cr_block_factor cr_block_factor; // opaque; owns its memory, keeps it between uses
+
+carom_status cr_block_factor_create(cr_block_factor** out);
+void cr_block_factor_destroy(cr_block_factor* f);
+
+// Fill-reducing order (AMD on the graph of blocks) and the pattern of the factor. Calling it again
+// with a pattern equal to the last one costs a comparison. No allocation once warm.
+carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* m);
+
+// A = L L^T of a symmetric matrix with the analysed pattern. CAROM_ERR_NOT_POSITIVE when a pivot is
+// not positive (relative to its diagonal); a NaN is refused the same way.
+carom_status cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m);
+
+// A = L U of an unsymmetric matrix with the analysed pattern; rows are exchanged inside diagonal
+// blocks only. CAROM_ERR_NOT_POSITIVE when a diagonal block is singular to working precision.
+carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
+
+// x := A^-1 x and x := A^-T x with the last factorisation; [scalar_count].
+void cr_block_factor_solve(cr_block_factor* f, double* x);
+void cr_block_factor_solve_transposed(cr_block_factor* f, double* x);
+
+// Figures of the last analysis, for reports.
+int64_t cr_block_factor_nonzeros(const cr_block_factor* f);
+double cr_block_factor_flops(const cr_block_factor* f);

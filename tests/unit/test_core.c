@@ -1,0 +1,71 @@
+#include "check.h"
+#include "core/arena.h"
+#include "core/array.h"
+#include "core/parallel.h"
+#include <string.h>
+
+static void test_arena_serves_warm_steps_from_one_block(void)
+{
+    cr_arena arena = {0};
+    for (int step = 0; step < 4; step++) {
+        const int64_t before = cr_memory_calls();
+        const size_t mark = cr_arena_open(&arena);
+        double* a = CR_TAKE(&arena, double, 1000);
+        int* b = CR_TAKE(&arena, int, 10);
+        CHECK(a && b);
+        if (a && b) {
+            memset(a, 1, 8000);
+            memset(b, 2, 40);
+            CHECK((uintptr_t)a % 64 == 0 && (uintptr_t)b % 64 == 0);
+        }
+        cr_arena_close(&arena, mark);
+        CHECK(cr_arena_settle(&arena) == CAROM_OK);
+        CHECK(step == 0 || cr_memory_calls() == before);
+    }
+    cr_arena_release(&arena);
+}
+
+static void test_array_survives_refused_memory(void)
+{
+    CR_ARRAY(int) a = {0};
+    for (int i = 0; i < 100; i++) {
+        CHECK(cr_array_push(&a, i));
+    }
+    const int32_t count = a.count;
+    cr_memory_fail_after(1);
+    int grown = 1;
+    for (int i = 0; i < 1000 && grown; i++) {
+        grown = cr_array_push(&a, i);
+    }
+    cr_memory_fail_after(0);
+    CHECK(!grown && a.count >= count && a.items[99] == 99);
+    CHECK(cr_memory_take(SIZE_MAX / 2, 8) == NULL);
+    cr_array_release(&a);
+}
+
+static void square(int32_t job, int32_t worker, void* user)
+{
+    (void)worker;
+    ((int*)user)[job] = job * job;
+}
+
+static void test_parallel_for_runs_every_job_once(void)
+{
+    for (int workers = 1; workers <= 16; workers *= 2) {
+        int out[1000] = {0};
+        cr_parallel_for(1000, workers, square, out);
+        int wrong = 0;
+        for (int i = 0; i < 1000; i++) {
+            wrong += out[i] != i * i;
+        }
+        CHECK(wrong == 0);
+    }
+}
+
+int main(void)
+{
+    RUN(test_arena_serves_warm_steps_from_one_block);
+    RUN(test_array_survives_refused_memory);
+    RUN(test_parallel_for_runs_every_job_once);
+    return check_failures != 0;
+}

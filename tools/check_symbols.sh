@@ -1,0 +1,33 @@
+#!/bin/sh
+# Every object exports symbols of its own stem only: zone.o gives cr_zone_*, api/mesh.o carom_mesh_*.
+# The library exports carom_* only. The suffix _adj of a file does not count.
+set -u
+build=${1:-build}
+bad=0
+for object in $(find "$build/CMakeFiles/carom_objects.dir/src" -name '*.o' | sort); do
+    stem=$(basename "$object" .c.o)
+    stem=${stem%_adj}
+    room=$(basename "$(dirname "$object")")
+    prefix="cr_${stem}"
+    if [ "$room" = api ]; then
+        prefix="carom_"
+    fi
+    for symbol in $(nm -g --defined-only "$object" | awk '{print $3}' | grep -v '^__'); do
+        case "$symbol" in
+        "$prefix"*) ;;
+        *)
+            echo "$room/$stem: exports $symbol; its name should begin with $prefix"
+            bad=1
+            ;;
+        esac
+    done
+done
+library="$build/libcarom.so"
+if [ -e "$library" ]; then
+    for symbol in $(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(carom_|_init|_fini|__)'); do
+        echo "libcarom.so exports $symbol; only carom_* may leave the library"
+        bad=1
+    done
+fi
+[ $bad = 0 ] && echo "symbols hold"
+exit $bad
