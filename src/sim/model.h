@@ -1,0 +1,90 @@
+// model.h - a scene compiled into numbers. Constant ever after, so threads may share it.
+#pragma once
+
+#include "bodies/body_set.h"
+#include "bodies/cloth.h"
+#include "collision/surface.h"
+
+// The numbers of a scene that belong to no body. Each has a row in the parameter table.
+typedef struct cr_world {
+    double dt;             // s, one step
+    double duration;       // s, how long a run is unless told otherwise
+    double gravity[3];     // m/s^2
+    double wind[3];        // m/s
+    double friction_speed; // m/s, below it friction grows linearly: the creep of a sticking contact
+    double compliance;     // 1, a contact gives way by compliance * lam / mass; see docs/contact.md
+    double bounce_floor;   // 1, impacts slower than this many dt * |acceleration| do not bounce
+    int32_t max_events;    // impacts of one body in one step before the rest is taken inelastically
+    int32_t max_halvings;  // a step is split into at most 2^max_halvings parts
+    int32_t max_iterations; // Newton iterations of one zone
+    int32_t one_zone;       // nonzero: everything is one zone, for comparison
+    int32_t cloth_paper;    // nonzero: the linearised cloth step with mass-metric projection
+} cr_world;
+
+// Positions at given times; before the first and after the last the end values hold.
+typedef struct cr_script {
+    int32_t key_count;
+    int32_t smooth; // nonzero: cubic through the keys (zero slope at both ends), else straight
+    double* time;   // [key_count] s, ascending
+    double* shift;  // [3*key_count] m, displacement from the start
+    double* turn;   // [3*key_count] rad, rotation vector from the start, world axes, about the
+                    // frame's origin; NULL: does not turn
+} cr_script;
+
+// A force that acts by itself. Per step when step_count > 1 (the last holds after the end).
+typedef struct cr_load {
+    int32_t body;       // body it acts on
+    int32_t node;       // node of the scene for cloth, -1 for a frame
+    int32_t step_count; // 1: constant
+    double* force;      // [3*step_count] N, world axes, at the centre of mass or node
+    double* torque;     // [3*step_count] N m, world axes; NULL: none
+} cr_load;
+
+// Two bodies whose contact differs from what their own numbers give.
+typedef struct cr_pairing {
+    int32_t body[2];    // ascending
+    double thickness;   // m, instead of the sum of radii; negative: as usual
+    double friction;    // negative: as usual
+    double restitution; // negative: as usual
+} cr_pairing;
+
+typedef struct cr_model {
+    cr_world world;
+    cr_body_set bodies;
+    cr_surface surface;
+    char** name; // [body_count] unique, never NULL
+    // cloth
+    int32_t sheet_count;
+    cr_cloth* sheet;      // [sheet_count]
+    int32_t* sheet_body;  // [sheet_count]
+    int32_t* sheet_node;  // [sheet_count+1] first node of the scene
+    int32_t* body_sheet;  // [body_count] or -1
+    // what acts and moves by itself
+    int32_t script_count;
+    cr_script* script;
+    int32_t* frame_script; // [frame_count] -1: none
+    int32_t* node_script;  // [node_count] -1: none; only of pinned nodes
+    int32_t load_count;
+    cr_load* load;
+    int32_t pairing_count;
+    cr_pairing* pairing;    // ascending body[0], body[1]
+    double* linear_damping;  // [body_count] 1/s, v decays as exp(-c t); 0 unless asked for
+    double* angular_damping; // [body_count] 1/s
+    // where everything starts
+    double* t0;  // [3*frame_count] m
+    double* q0;  // [4*frame_count] w,x,y,z
+    double* v0;  // [3*frame_count] m/s
+    double* om0; // [3*frame_count] rad/s, body axes
+    double* x0;  // [3*node_count] m
+    double* xv0; // [3*node_count] m/s
+} cr_model;
+
+void cr_model_destroy(cr_model* model);
+
+// Contact numbers of two bodies: the pairing's where there is one.
+double cr_model_thickness(const cr_model* model, int32_t a, int32_t b);
+double cr_model_friction(const cr_model* model, int32_t a, int32_t b);
+double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
+
+// Displacement and rotation of a script at a time.
+void cr_model_script_at(const cr_script* script, double time, cr_vec3* shift, cr_vec3* turn);
