@@ -1,0 +1,28 @@
+// candidate.h - two features that may touch in this step, with the numbers of their contact.
+#pragma once
+
+#include "collision/surface.h"
+
+typedef struct cr_candidate {
+    cr_pair pair;
+    double thickness;   // m, the distance they keep
+    double friction;    // Coulomb coefficient
+    double restitution; // 0..1
+    double compliance;  // 1/kg, eps: the gap gives way by eps * lam
+    double lever[2];    // m, at what distance from its closest point each side feels friction
+} cr_candidate;
+
+// A contact is known by the vertices that take part in it, ascending, -1 where there are fewer
+// than four. Two candidates with equal keys measure the same distance.
+typedef struct cr_contact_key {
+    int32_t v[4];
+} cr_contact_key;
+
+// A contact of the step before: where the next solve looks first.
+typedef struct cr_contact_memory {
+    cr_contact_key key;
+    double force; // N
+} cr_contact_memory;
+
+int cr_candidate_compare_keys(const cr_contact_key* a, const cr_contact_key* b);
+cr_contact_key cr_candidate_key(const cr_pair* pair, int32_t active);

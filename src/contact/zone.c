@@ -1,0 +1,393 @@
+#include "contact/zone.h"
+#include "contact/zone_inside.h"
+#include "core/assert.h"
+#include <string.h>
+
+// A zone is solved when the last full Newton step moved nothing by more than this part of the free
+// motion: what is left after it is of second order.
+static const double step_tolerance = 1e-9;
+// Round-off of positions, in units in the last place of the largest coordinate.
+static const double ulps = 16 * 0x1p-53;
+// Contacts whose force and gap are both below this part of the zone's scale sit on a kink.
+static const double weak = 1e-4;
+
+carom_status cr_zone_create(cr_zone** out)
+{
+    *out = cr_memory_take(1, sizeof(cr_zone));
+    return *out ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+void cr_zone_destroy(cr_zone* zone)
+{
+    if (!zone) {
+        return;
+    }
+    cr_array_release(&zone->block);
+    cr_array_release(&zone->node_block);
+    cr_array_release(&zone->point);
+    cr_array_release(&zone->corner);
+    cr_array_release(&zone->now);
+    cr_array_release(&zone->limiting);
+    cr_array_release(&zone->line);
+    cr_array_release(&zone->old_line);
+    cr_array_release(&zone->result);
+    cr_array_release(&zone->sizes);
+    cr_array_release(&zone->pairs);
+    cr_array_release(&zone->before);
+    cr_array_release(&zone->numbers);
+    cr_zone_matrix_release(&zone->matrix);
+    cr_memory_free(zone);
+}
+
+int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows)
+{
+    *rows = zone->result.items;
+    return zone->result.count;
+}
+
+// What a locked frame may still turn about: I - sum a a^T over the locked world axes a, seen in the
+// frame. Locked translations are single coordinates and need no such thing.
+static cr_mat3 free_turn(cr_mat3 rp, int32_t lock)
+{
+    cr_mat3 p = cr_mat3_identity();
+    for (int axis = 0; axis < 3; axis++) {
+        if (lock >> (3 + axis) & 1) {
+            const cr_vec3 a = cr_mat3_row(rp, axis); // R_p^T e_axis
+            p = cr_mat3_add_scaled(p, -1.0, cr_mat3_outer(a, a));
+        }
+    }
+    return p;
+}
+
+static carom_status setup_blocks(cr_zone* zone)
+{
+    const cr_zone_task* task = zone->task;
+    const cr_body_set* bodies = task->bodies;
+    zone->block.count = zone->node_block.count = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < task->frame_count; i++) {
+        const int32_t f = task->frame[i];
+        const cr_zone_block block = {.frame = f,
+                                     .node = -1,
+                                     .first = n,
+                                     .size = 6,
+                                     .lock = bodies->lock[f],
+                                     .free_turn = free_turn(task->motion->rp[f], bodies->lock[f])};
+        if (!cr_array_push(&zone->block, block)) {
+            return CAROM_ERR_MEMORY;
+        }
+        n += 6;
+    }
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
+        const int32_t s = task->member_sheet[i];
+        for (int32_t node = task->sheet_node[s]; node < task->sheet_node[s + 1]; node++) {
+            const int32_t pinned = bodies->node_pinned[node];
+            if (!cr_array_push(&zone->node_block, pinned ? -1 : zone->block.count)) {
+                return CAROM_ERR_MEMORY;
+            }
+            if (pinned) {
+                continue;
+            }
+            const cr_zone_block block = {.frame = -1, .node = node, .first = n, .size = 3};
+            if (!cr_array_push(&zone->block, block)) {
+                return CAROM_ERR_MEMORY;
+            }
+            n += 3;
+        }
+    }
+    zone->block_count = zone->block.count;
+    zone->n = n;
+    return CAROM_OK;
+}
+
+// z starts where everything would be without forces: a sliding body has slid, a resting one rests.
+static carom_status setup_numbers(cr_zone* zone)
+{
+    const cr_zone_task* task = zone->task;
+    const cr_motion* motion = task->motion;
+    const cr_body_set* bodies = task->bodies;
+    const int32_t n = zone->n;
+    if (!cr_array_reserve(&zone->numbers, 7 * n) || !cr_array_reserve(&zone->sizes, zone->block_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    double** const vectors[] = {&zone->z,    &zone->target,   &zone->grad,   &zone->d,
+                                &zone->mass, &zone->z_before, &zone->scratch};
+    for (int i = 0; i < 7; i++) {
+        *vectors[i] = zone->numbers.items + (size_t)i * (size_t)n;
+    }
+    memset(zone->numbers.items, 0, sizeof(double) * 7 * (size_t)n);
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        const int32_t at = block->first;
+        zone->sizes.items[b] = block->frame >= 0 ? 6 : 3;
+        if (block->frame >= 0) {
+            const int32_t f = block->frame;
+            for (int i = 0; i < 3; i++) {
+                zone->mass[at + i] = bodies->inertia[3 * f + i];
+                zone->mass[at + 3 + i] = bodies->mass[f];
+            }
+            cr_vec3_store(zone->target + at + 3, motion->ut[f]);
+            // the start, seen from the target: r0 = rp exp(w)
+            const cr_mat3 back = cr_mat3_tmul(motion->rp[f], motion->r0[f]);
+            cr_vec3_store(zone->z + at, cr_quat_to_rotation(cr_quat_from_matrix(back)));
+            for (int i = 0; i < 3; i++) {
+                zone->d[at + i] = -zone->z[at + i];
+            }
+            cr_vec3_store(zone->d + at + 3, motion->guess[f]);
+        } else {
+            for (int i = 0; i < 3; i++) {
+                zone->mass[at + i] = bodies->node_mass[block->node];
+            }
+            cr_vec3_store(zone->target + at, motion->dt[block->node]);
+            cr_vec3_store(zone->d + at, motion->drift[block->node]);
+        }
+    }
+    return CAROM_OK;
+}
+
+// Block pairs of the matrix: those that a row couples.
+static carom_status build_matrix(cr_zone* zone, int32_t symmetric)
+{
+    zone->pairs.count = 0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        for (int b = 0; b < line->block_count; b++) {
+            for (int c = 0; c < b; c++) {
+                if (!cr_array_reserve(&zone->pairs, zone->pairs.count + 2)) {
+                    return CAROM_ERR_MEMORY;
+                }
+                zone->pairs.items[zone->pairs.count++] = line->block[b];
+                zone->pairs.items[zone->pairs.count++] = line->block[c];
+            }
+        }
+    }
+    return cr_zone_matrix_build(&zone->matrix, zone->block_count, zone->sizes.items,
+                                zone->pairs.count / 2,
+                                (const int32_t(*)[2])(const void*)zone->pairs.items, symmetric);
+}
+
+// The mass block of a frame; along locked directions a plain diagonal, which the projected rows
+// never couple to anything.
+static void add_mass(cr_zone* zone, int32_t b)
+{
+    const cr_zone_block* block = &zone->block.items[b];
+    const int size = block->frame >= 0 ? 6 : 3;
+    double part[36] = {0};
+    for (int i = 0; i < size; i++) {
+        part[i * size + i] = zone->mass[block->first + i];
+    }
+    if (block->frame >= 0 && block->lock >> 3) {
+        const cr_vec3 inertia = cr_vec3_load(zone->mass + block->first);
+        const cr_mat3 p = block->free_turn;
+        const cr_mat3 pip = cr_mat3_mul(p, cr_mat3_mul(cr_mat3_diagonal(inertia), p));
+        const double most = cr_max(inertia.x, cr_max(inertia.y, inertia.z));
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++) {
+                part[6 * i + j] = pip.m[i][j] + most * ((i == j) - p.m[i][j]);
+            }
+        }
+    }
+    cr_zone_matrix_add(&zone->matrix, b, b, part);
+}
+
+static void assemble(cr_zone* zone, int32_t curved)
+{
+    cr_zone_matrix_zero(&zone->matrix);
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        add_mass(zone, b);
+    }
+    if (curved) {
+        cr_zone_line_curve(zone);
+    }
+}
+
+static void gradient(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->n; i++) {
+        zone->grad[i] = zone->mass[i] * (zone->z[i] - zone->target[i]);
+    }
+}
+
+// If going straight to the target violates no row to first order, there is no contact.
+static int free_step(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->n; i++) {
+        zone->d[i] = zone->target[i] - zone->z[i];
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        if (!(line->row.gap + cr_zone_line_dot(zone, line, line->a, zone->d) >= 0.0)) {
+            return 0;
+        }
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].row.lam = 0.0;
+    }
+    return 1;
+}
+
+static carom_status newton_step(cr_zone* zone)
+{
+    gradient(zone);
+    if (free_step(zone)) {
+        return CAROM_OK;
+    }
+    carom_status status = build_matrix(zone, !zone->rubbing);
+    for (int curved = 1; curved >= 0 && status == CAROM_OK; curved--) {
+        assemble(zone, curved);
+        status = cr_zone_lcp_solve(zone);
+        if (status != CAROM_ERR_NOT_POSITIVE) {
+            return status;
+        }
+        status = CAROM_OK; // a saddle: without the curvature the step walks off it
+    }
+    return status == CAROM_OK ? CAROM_ERR_NOT_POSITIVE : status;
+}
+
+// The largest motion of a vector of unknowns, in metres.
+static double length(const cr_zone* zone, const double* v)
+{
+    double most = 0.0;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        const double* at = v + block->first;
+        double size = cr_vec3_norm(cr_vec3_load(at));
+        if (block->frame >= 0) {
+            size = size * zone->task->bodies->extent[block->frame] +
+                   cr_vec3_norm(cr_vec3_load(at + 3));
+        }
+        most = size > most || isnan(size) ? size : most;
+    }
+    return most;
+}
+
+static double coordinate_scale(const cr_zone* zone)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        most = cr_max(most, cr_vec3_max_abs(zone->point.items[i].x0));
+    }
+    return most;
+}
+
+// What remains of M(z - zt) - A^T lam, relative to its largest part.
+static double residual(cr_zone* zone)
+{
+    double most = 0.0, scale = 0.0;
+    gradient(zone);
+    for (int32_t i = 0; i < zone->n; i++) {
+        scale = cr_max(scale, fabs(zone->grad[i]));
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        for (int b = 0; b < line->block_count && line->row.lam > 0.0; b++) {
+            double* at = zone->grad + zone->block.items[line->block[b]].first;
+            for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
+                at[k - line->offset[b]] -= line->row.lam * (line->a[k] - line->f[k]);
+            }
+        }
+    }
+    for (int32_t i = 0; i < zone->n; i++) {
+        most = cr_max(most, fabs(zone->grad[i]));
+    }
+    return scale > 0.0 ? most / scale : 0.0;
+}
+
+static carom_status finish(cr_zone* zone, double scale)
+{
+    cr_motion* motion = zone->task->motion;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        if (block->frame >= 0) {
+            motion->w[block->frame] = cr_vec3_load(zone->z + block->first);
+            motion->u[block->frame] = cr_vec3_load(zone->z + block->first + 3);
+        } else {
+            motion->d[block->node] = cr_vec3_load(zone->z + block->first);
+        }
+    }
+    double most_lam = 0.0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        most_lam = cr_max(most_lam, zone->line.items[i].row.lam);
+    }
+    zone->result.count = 0;
+    zone->report.least_gap = HUGE_VAL;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        const int touching = line->row.gap + line->eps * line->row.lam < weak * scale;
+        zone->report.weakly_active += touching && line->row.lam < weak * most_lam;
+        line->row.slip = line->tau;
+        if (line->row.lam > 0.0 && !cr_array_push(&zone->result, line->row)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        zone->report.least_gap =
+            cr_min(zone->report.least_gap,
+                   zone->now.items[i].distance - zone->task->candidate[i].thickness);
+    }
+    zone->report.row_count = zone->result.count;
+    zone->report.residual = residual(zone);
+    return CAROM_OK;
+}
+
+carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
+{
+    zone->task = task;
+    zone->report = (cr_zone_report){0};
+    zone->line.count = zone->old_line.count = zone->result.count = 0;
+    zone->along = 0.0;
+    zone->stick = task->h * task->friction_speed;
+    zone->rubbing = 0;
+    for (int32_t i = 0; i < task->candidate_count; i++) {
+        zone->rubbing |= task->candidate[i].friction > 0.0;
+    }
+    carom_status status = setup_blocks(zone);
+    if (status == CAROM_OK) {
+        status = setup_numbers(zone);
+    }
+    if (status == CAROM_OK) {
+        status = cr_zone_point_setup(zone);
+    }
+    if (status != CAROM_OK) {
+        return status;
+    }
+    zone->report.scalar_count = zone->n;
+
+    // from the start towards where inertia alone would lead, as far as nothing is in the way
+    memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
+    const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
+    const double tolerance = step_tolerance * scale + ulps * coordinate_scale(zone);
+    cr_zone_point_place(zone);
+    status = cr_zone_line_collect(zone);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    double step = cr_zone_check_step(zone, 0.0);
+    int settled = 0;
+    for (int it = 0; it < task->max_iterations; it++) {
+        status = cr_zone_line_collect(zone);
+        if (status != CAROM_OK) {
+            return status;
+        }
+        zone->report.iterations = it + 1;
+        if (settled) {
+            status = finish(zone, scale);
+            *report = zone->report;
+            return status;
+        }
+        memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
+        status = newton_step(zone);
+        if (status != CAROM_OK) {
+            *report = zone->report;
+            return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+        }
+        const double size = length(zone, zone->d);
+        if (!isfinite(size)) {
+            break;
+        }
+        step = cr_zone_check_step(zone, 1e-9);
+        settled = step == 1.0 && size <= tolerance;
+    }
+    *report = zone->report;
+    return CAROM_ERR_NO_CONVERGENCE;
+}

@@ -1,0 +1,70 @@
+// zone.h - bodies and sheets that may touch each other, moved together: as near to their inertial
+// targets as the contacts between them allow.
+//
+//     min 1/2 |z - zt|_M^2 + h^2 E(z)   subject to   g_c(z) + eps_c lam_c >= 0,  lam_c >= 0
+//
+// with z = (w, u) of every rigid body and d of every free node, g = distance - thickness at the end
+// of the step, friction inside the same equations. eps is a stated compliance (about 1e-5 of the
+// body's own): it makes the split of a load among redundant contacts unique, and the matrix of the
+// Newton step, H + A^T A / eps, positive definite. See docs/contact.md.
+#pragma once
+
+#include "bodies/cloth.h"
+#include "collision/distance.h"
+#include "contact/candidate.h"
+#include "contact/motion.h"
+#include "contact/zone_matrix.h"
+#include "core/arena.h"
+
+// What is to be solved. Everything is read, except the end of the members in `motion`.
+typedef struct cr_zone_task {
+    const cr_body_set* bodies;
+    cr_motion* motion;
+    double h; // s
+    const cr_cloth* sheet;     // all sheets of the scene
+    const int32_t* sheet_node; // first node of each
+    int32_t frame_count;       // members
+    const int32_t* frame;      // rigid frames, ascending
+    int32_t member_sheet_count;
+    const int32_t* member_sheet; // ascending
+    int32_t candidate_count;
+    const cr_candidate* candidate;
+    int32_t warm_count;
+    const cr_contact_memory* warm; // contacts of the step before, keys ascending
+    const cr_vec3* obstacle0;  // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
+    const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1
+    double from, to;           // 0..1, the part of that motion that belongs to this step
+    double friction_speed;     // m/s
+    int32_t max_iterations;
+} cr_zone_task;
+
+// One contact of the solution.
+typedef struct cr_zone_row {
+    int32_t candidate; // which one stands for all that measure the same distance
+    cr_contact_key key;
+    cr_closest at;
+    double gap; // m
+    double lam; // kg m: impulse times h; the force is lam / h^2
+    cr_vec3 place; // m, between the closest points
+    cr_vec3 slip;  // m, of side B against side A in the step, along the surface
+    cr_vec3 rub;   // direction of friction, at most 1 long: the force on B is lam (n - mu rub)
+} cr_zone_row;
+
+typedef struct cr_zone_report {
+    int32_t iterations, factorisations;
+    int32_t scalar_count;  // unknowns
+    int32_t row_count;     // rows with lam > 0
+    int32_t weakly_active; // rows that touch without force: a kink of the gradient
+    double residual;       // of the stationarity, relative to the largest force
+    double least_gap;      // m, over all candidates at the end: distance - thickness
+} cr_zone_report;
+
+typedef struct cr_zone cr_zone; // scratch of one worker
+
+carom_status cr_zone_create(cr_zone** out);
+void cr_zone_destroy(cr_zone* zone);
+
+// Writes w, u, d of the members into task->motion. CAROM_ERR_NO_CONVERGENCE: the members' end is
+// then not to be used. The rows lent by cr_zone_rows live until the next solve.
+carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report);
+int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);

@@ -1,0 +1,69 @@
+#include "collision/ccd.h"
+#include "contact/zone_inside.h"
+
+// A pair may come this much nearer than it is, or than its thickness, on the way of one step.
+static const double nearest_share = 0.2;
+// Shorter steps than this are not tried: 2^-30 of what was asked for.
+enum { MOST_CUTS = 30 };
+
+// The points stand at the trial iterate, zone->before at the one it starts from. A pair is looked at
+// closely only if its points move far enough to matter.
+static double pair_free(const cr_zone* zone, int32_t candidate)
+{
+    const cr_candidate* c = &zone->task->candidate[candidate];
+    const cr_closest* start = &zone->now.items[candidate];
+    const double separation = nearest_share * cr_min(start->distance, c->thickness);
+    cr_vec3 x0[4] = {0}, x1[4] = {0};
+    double side[2] = {0, 0}; // farthest a point of side A, B goes
+    for (int k = 0; k < 4; k++) {
+        const int32_t p = zone->corner.items[4 * candidate + k];
+        if (p < 0) {
+            continue;
+        }
+        x0[k] = zone->before.items[p];
+        x1[k] = zone->point.items[p].x;
+        const int b = c->pair.kind == CR_PAIR_EE ? k >= 2 : k == 3;
+        side[b] = cr_max(side[b], cr_vec3_norm2(cr_vec3_sub(x1[k], x0[k])));
+    }
+    if (start->distance - sqrt(side[0]) - sqrt(side[1]) > separation) {
+        return 1.0;
+    }
+    return cr_ccd_free(c->pair.kind, x0, x1, separation);
+}
+
+// z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
+// become rows. Returns 0 when not even a step of `least` is free.
+double cr_zone_check_step(cr_zone* zone, double least)
+{
+    const double along = zone->along;
+    double step = 1.0;
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        zone->before.items[i] = zone->point.items[i].x;
+    }
+    for (int cut = 0; cut < MOST_CUTS && step >= least; cut++) {
+        for (int32_t i = 0; i < zone->n; i++) {
+            zone->z[i] = zone->z_before[i] + step * zone->d[i];
+        }
+        zone->along = along + step * (1.0 - along);
+        cr_zone_point_place(zone);
+        double free = 1.0;
+        for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+            const double part = pair_free(zone, i);
+            if (part < 1.0) {
+                zone->limiting.items[i] = 1;
+            }
+            free = cr_min(free, part);
+        }
+        if (free >= 1.0) {
+            return step;
+        }
+        // the paths of a turning body are not straight lines, so what was found is tried again
+        step *= cr_max(0.9 * free, 0.1);
+    }
+    zone->along = along;
+    for (int32_t i = 0; i < zone->n; i++) {
+        zone->z[i] = zone->z_before[i];
+    }
+    cr_zone_point_place(zone);
+    return 0.0;
+}

@@ -1,0 +1,85 @@
+// zone_inside.h - the scratch of a zone solve, shared by the zone_*.c files and nobody else.
+#pragma once
+
+#include "contact/row.h"
+#include "contact/zone.h"
+
+// One block of unknowns: (w,u) of a rigid frame or d of a free node.
+typedef struct cr_zone_block {
+    int32_t frame; // -1: a node
+    int32_t node;  // -1: a frame
+    int32_t first; // first scalar
+    int32_t size;  // 6 or 3
+    int32_t lock;  // CR_LOCK_* of a frame
+    cr_mat3 free_turn; // what a locked frame may still turn about, as a projection in body axes
+    cr_row_body body;  // of a frame: at the current iterate
+} cr_zone_block;
+
+// One vertex that some candidate uses.
+typedef struct cr_zone_point {
+    int32_t vertex;
+    int32_t block; // -1: its motion is given
+    int32_t rigid; // nonzero: a vertex of a rigid frame
+    cr_vec3 p;     // m, in the frame
+    cr_vec3 x0;    // m, start
+    cr_vec3 given; // m, of a point whose motion is given: end - start
+    cr_vec3 moved; // m, since the start, of a point that is not rigid
+    cr_vec3 x;     // m, now
+} cr_zone_point;
+
+// A row of the current iterate, with its derivatives by block.
+typedef struct cr_zone_line {
+    cr_zone_row row;
+    int32_t point[4]; // zone points, -1 where the pair has none
+    int32_t block_count;
+    int32_t block[4];      // zone blocks
+    int32_t offset[5];     // of each block in the vectors below
+    double a[CR_ROW_DOFS]; // dg/dz
+    double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
+    double ahead;          // m, gap after the step, to first order
+    double eps;            // 1/kg
+    double mu;
+    cr_vec3 tau; // m, slip
+    int32_t active; // in the current working set
+} cr_zone_line;
+
+struct cr_zone {
+    const cr_zone_task* task;
+    int32_t block_count, n;
+    int32_t rubbing;    // nonzero: some candidate has friction
+    double along;       // how far the given motions have gone, 0..1
+    double stick;       // m, e: slips below it stick
+    CR_ARRAY(cr_zone_block) block;
+    CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
+    CR_ARRAY(cr_zone_point) point;
+    CR_ARRAY(int32_t) corner;   // [4*candidate_count] zone points of a candidate
+    CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
+    CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
+    CR_ARRAY(cr_zone_line) line;
+    CR_ARRAY(cr_zone_line) old_line;
+    CR_ARRAY(cr_zone_row) result;
+    CR_ARRAY(int32_t) sizes;
+    CR_ARRAY(int32_t) pairs;  // [2*] block pairs of the matrix
+    CR_ARRAY(cr_vec3) before; // [point.count] positions at the last accepted iterate
+    CR_ARRAY(double) numbers; // one block for the vectors below
+    double *z, *target, *grad, *d, *mass, *z_before, *scratch; // [n]
+    cr_zone_matrix matrix;
+    cr_zone_report report;
+};
+
+// zone_point.c: where the points are.
+carom_status cr_zone_point_setup(cr_zone* zone);
+void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
+
+// zone_line.c: the rows of an iterate.
+carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
+// m -= lam Hess g, and with friction m += the derivative of its force.
+void cr_zone_line_curve(cr_zone* zone);
+double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
+                        const double* z); // a . z over the line's blocks
+
+// zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the step.
+double cr_zone_check_step(cr_zone* zone, double least);
+
+// zone_lcp.c: the Newton step with its working set.
+carom_status cr_zone_lcp_solve(cr_zone* zone);

@@ -1,0 +1,152 @@
+#include "contact/zone_inside.h"
+#include <string.h>
+
+// Rounds of exchange of the whole working set before single exchanges begin, and the most of those.
+enum { BOLD_ROUNDS = 12, MOST_ROUNDS = 200 };
+// A multiplier or a gap counts as negative when it is so by more than round-off, relative to the
+// largest one.
+static const double sign_noise = 1e-12;
+
+// K += b a^T / eps over the blocks of a line, b = a - f the force that a unit of lam brings.
+static void add_line(cr_zone* zone, const cr_zone_line* line)
+{
+    for (int i = 0; i < line->block_count; i++) {
+        const int ni = line->offset[i + 1] - line->offset[i];
+        for (int j = 0; j < line->block_count; j++) {
+            if (zone->matrix.symmetric && j > i) {
+                continue;
+            }
+            const int nj = line->offset[j + 1] - line->offset[j];
+            double part[36];
+            for (int r = 0; r < ni; r++) {
+                const int at = line->offset[i] + r;
+                const double b = (line->a[at] - line->f[at]) / line->eps;
+                for (int s = 0; s < nj; s++) {
+                    part[r * nj + s] = b * line->a[line->offset[j] + s];
+                }
+            }
+            cr_zone_matrix_add(&zone->matrix, line->block[i], line->block[j], part);
+        }
+    }
+}
+
+static void add_force(const cr_zone* zone, const cr_zone_line* line, double s, double* out)
+{
+    for (int b = 0; b < line->block_count; b++) {
+        double* at = out + zone->block.items[line->block[b]].first;
+        for (int i = line->offset[b]; i < line->offset[b + 1]; i++) {
+            at[i - line->offset[b]] += s * (line->a[i] - line->f[i]);
+        }
+    }
+}
+
+// With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0. Putting
+// lam = -(g + a.d)/eps into the first gives  (H + B A/eps) d = -grad - B g/eps.
+static carom_status solve_set(cr_zone* zone)
+{
+    carom_status status = cr_zone_matrix_begin(&zone->matrix);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < zone->n; i++) {
+        zone->d[i] = -zone->grad[i];
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        if (line->active) {
+            add_line(zone, line);
+            add_force(zone, line, -line->row.gap / line->eps, zone->d);
+        }
+    }
+    status = cr_zone_matrix_factor(&zone->matrix);
+    zone->report.factorisations++;
+    cr_zone_matrix_reset(&zone->matrix);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    cr_zone_matrix_solve(&zone->matrix, zone->d);
+    return CAROM_OK;
+}
+
+// One sweep of refinement on the eliminated system would not help lam, which is a small difference;
+// so refine the pair (d, lam) itself: r1 = -grad - H d + B lam, r2 = -g - a.d - eps lam.
+static void refine(cr_zone* zone)
+{
+    double* r = zone->scratch;
+    cr_zone_matrix_apply(&zone->matrix, zone->d, r);
+    for (int32_t i = 0; i < zone->n; i++) {
+        r[i] = -zone->grad[i] - r[i];
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        if (line->active) {
+            const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
+            const double r2 = -line->row.gap - ad - line->eps * line->row.lam;
+            add_force(zone, line, line->row.lam + r2 / line->eps, r);
+            line->ahead = r2; // kept for the second half
+        }
+    }
+    cr_zone_matrix_solve(&zone->matrix, r);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        if (line->active) {
+            const double ad = cr_zone_line_dot(zone, line, line->a, r);
+            line->row.lam += (line->ahead - ad) / line->eps;
+        }
+    }
+    for (int32_t i = 0; i < zone->n; i++) {
+        zone->d[i] += r[i];
+    }
+}
+
+// New multipliers, and which lines should change sides. With `single`, only the first one does.
+// Returns how many changed.
+static int32_t exchange(cr_zone* zone, int32_t single)
+{
+    double most_lam = 0.0, most_gap = 0.0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
+        const double ahead = line->row.gap + ad;
+        line->row.lam = line->active ? -ahead / line->eps : 0.0;
+        line->ahead = ahead;
+        most_lam = cr_max(most_lam, fabs(line->row.lam));
+        most_gap = cr_max(most_gap, cr_max(fabs(line->row.gap), fabs(ad)));
+    }
+    int32_t changed = 0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        const int wrong = line->active ? line->row.lam < -sign_noise * most_lam
+                                       : line->ahead < -sign_noise * most_gap;
+        if (wrong && !(single && changed)) {
+            line->active = !line->active;
+            changed++;
+        }
+    }
+    return changed;
+}
+
+// The Newton step d and the multipliers of the linearised problem at the current iterate. The
+// working set starts from the lines that carry a load or have come too near.
+carom_status cr_zone_lcp_solve(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        line->active = line->row.lam > 0.0 || line->row.gap < 0.0;
+    }
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        const carom_status status = solve_set(zone);
+        if (status != CAROM_OK) {
+            return status;
+        }
+        if (exchange(zone, round >= BOLD_ROUNDS) == 0) {
+            refine(zone);
+            for (int32_t i = 0; i < zone->line.count; i++) {
+                cr_zone_line* line = &zone->line.items[i];
+                line->row.lam = line->active ? cr_max(line->row.lam, 0.0) : 0.0;
+            }
+            return CAROM_OK;
+        }
+    }
+    return CAROM_ERR_NO_CONVERGENCE;
+}

@@ -1,0 +1,174 @@
+#include "contact/zone_matrix.h"
+#include "core/assert.h"
+#include "math/dense.h"
+#include <string.h>
+
+// Below this many unknowns a dense factor beats the sparse one: eight bodies.
+enum { DENSE_MOST = 48 };
+
+carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const int32_t* size,
+                                  int32_t pair_count, const int32_t (*pair)[2], int32_t symmetric)
+{
+    if (!cr_array_reserve(&m->first, block_count + 1)) {
+        return CAROM_ERR_MEMORY;
+    }
+    m->first.items[0] = 0;
+    for (int32_t i = 0; i < block_count; i++) {
+        m->first.items[i + 1] = m->first.items[i] + size[i];
+    }
+    m->block_count = block_count;
+    m->scalar_count = m->first.items[block_count];
+    m->symmetric = symmetric;
+    m->dense = m->scalar_count <= DENSE_MOST;
+    if (m->dense) {
+        const int32_t n = m->scalar_count;
+        if (!cr_array_reserve(&m->base, n * n) || !cr_array_reserve(&m->factor, n * n) ||
+            !cr_array_reserve(&m->keep, n * n) || !cr_array_reserve(&m->pivot, n)) {
+            return CAROM_ERR_MEMORY;
+        }
+        cr_zone_matrix_zero(m);
+        return CAROM_OK;
+    }
+    if (!m->sparse_factor) {
+        const carom_status status = cr_block_factor_create(&m->sparse_factor);
+        if (status != CAROM_OK) {
+            return status;
+        }
+    }
+    const carom_status status =
+        cr_block_matrix_build(&m->sparse, block_count, size, pair_count, pair, symmetric);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    const int32_t kept = m->sparse.value_count * (symmetric ? 1 : 2);
+    if (!cr_array_reserve(&m->keep, kept)) {
+        return CAROM_ERR_MEMORY;
+    }
+    return cr_block_factor_analyse(m->sparse_factor, &m->sparse);
+}
+
+void cr_zone_matrix_release(cr_zone_matrix* m)
+{
+    cr_array_release(&m->first);
+    cr_array_release(&m->base);
+    cr_array_release(&m->factor);
+    cr_array_release(&m->pivot);
+    cr_array_release(&m->keep);
+    cr_block_matrix_release(&m->sparse);
+    cr_block_factor_destroy(m->sparse_factor);
+    m->sparse_factor = NULL;
+}
+
+void cr_zone_matrix_zero(cr_zone_matrix* m)
+{
+    if (m->dense) {
+        memset(m->base.items, 0, sizeof(double) * (size_t)m->scalar_count * (size_t)m->scalar_count);
+    } else {
+        cr_block_matrix_zero(&m->sparse);
+    }
+}
+
+// A dense symmetric matrix is kept whole, so that it does not matter which way a block is given.
+void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b)
+{
+    if (!m->dense) {
+        cr_block_matrix_add(&m->sparse, i, j, b);
+        return;
+    }
+    const int32_t n = m->scalar_count, fi = m->first.items[i], fj = m->first.items[j];
+    const int32_t ni = m->first.items[i + 1] - fi, nj = m->first.items[j + 1] - fj;
+    double* const at = m->base.items + (size_t)fi * (size_t)n + fj;
+    for (int32_t r = 0; r < ni; r++) {
+        for (int32_t c = 0; c < nj; c++) {
+            at[r * n + c] += b[r * nj + c];
+        }
+    }
+    if (m->symmetric && i != j) {
+        double* const mirror = m->base.items + (size_t)fj * (size_t)n + fi;
+        for (int32_t r = 0; r < ni; r++) {
+            for (int32_t c = 0; c < nj; c++) {
+                mirror[c * n + r] += b[r * nj + c];
+            }
+        }
+    }
+}
+
+void cr_zone_matrix_apply(const cr_zone_matrix* m, const double* x, double* y)
+{
+    if (!m->dense) {
+        cr_block_matrix_apply(&m->sparse, x, y);
+        return;
+    }
+    const int32_t n = m->scalar_count;
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int32_t j = 0; j < n; j++) {
+            sum += m->base.items[i * n + j] * x[j];
+        }
+        y[i] = sum;
+    }
+}
+
+carom_status cr_zone_matrix_begin(cr_zone_matrix* m)
+{
+    if (m->dense) {
+        const size_t n = (size_t)m->scalar_count;
+        memcpy(m->keep.items, m->base.items, n * n * sizeof(double));
+        return CAROM_OK;
+    }
+    const size_t count = (size_t)m->sparse.value_count;
+    memcpy(m->keep.items, m->sparse.lower.items, count * sizeof(double));
+    if (!m->symmetric) {
+        memcpy(m->keep.items + count, m->sparse.upper.items, count * sizeof(double));
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_zone_matrix_factor(cr_zone_matrix* m)
+{
+    m->factor_count++;
+    if (m->dense) {
+        const int32_t n = m->scalar_count;
+        memcpy(m->factor.items, m->base.items, sizeof(double) * (size_t)n * (size_t)n);
+        return m->symmetric ? cr_dense_cholesky(n, m->factor.items)
+                            : cr_dense_lu(n, m->factor.items, m->pivot.items);
+    }
+    return m->symmetric ? cr_block_factor_cholesky(m->sparse_factor, &m->sparse)
+                        : cr_block_factor_lu(m->sparse_factor, &m->sparse);
+}
+
+void cr_zone_matrix_reset(cr_zone_matrix* m)
+{
+    if (m->dense) {
+        const size_t n = (size_t)m->scalar_count;
+        memcpy(m->base.items, m->keep.items, n * n * sizeof(double));
+        return;
+    }
+    const size_t count = (size_t)m->sparse.value_count;
+    memcpy(m->sparse.lower.items, m->keep.items, count * sizeof(double));
+    if (!m->symmetric) {
+        memcpy(m->sparse.upper.items, m->keep.items + count, count * sizeof(double));
+    }
+}
+
+void cr_zone_matrix_solve(cr_zone_matrix* m, double* x)
+{
+    if (!m->dense) {
+        cr_block_factor_solve(m->sparse_factor, x);
+    } else if (m->symmetric) {
+        cr_dense_cholesky_solve(m->scalar_count, m->factor.items, x);
+    } else {
+        cr_dense_lu_solve(m->scalar_count, m->factor.items, m->pivot.items, x);
+    }
+}
+
+void cr_zone_matrix_solve_transposed(cr_zone_matrix* m, double* x)
+{
+    if (!m->dense) {
+        cr_block_factor_solve_transposed(m->sparse_factor, x);
+    } else if (m->symmetric) {
+        cr_dense_cholesky_solve(m->scalar_count, m->factor.items, x);
+    } else {
+        cr_dense_lu_solve_transposed(m->scalar_count, m->factor.items, m->pivot.items, x);
+    }
+}

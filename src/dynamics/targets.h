@@ -1,0 +1,28 @@
+// targets.h - where inertia and outer forces alone would take a body or a node in one step.
+#pragma once
+
+#include "math/quat.h"
+
+// What acts on a body during a step.
+typedef struct cr_action {
+    cr_vec3 gravity;        // m/s^2
+    cr_vec3 force;          // N, world axes, at the centre of mass
+    cr_vec3 torque;         // N m, world axes
+    double linear_damping;  // 1/s
+    double angular_damping; // 1/s
+} cr_action;
+
+typedef struct cr_target {
+    cr_quat q; // orientation at the end
+    cr_vec3 u; // m, displacement
+    cr_vec3 v; // m/s
+    cr_vec3 om; // rad/s, body axes at the end
+} cr_target;
+
+// Free motion of a rigid body over h: v1 = exp(-c h) (v + h a), u = h v1; the spin keeps the
+// angular momentum, see bodies/spin.h. Velocities along locked directions (CR_LOCK_*) are 0.
+cr_target cr_targets_rigid(double mass, cr_vec3 inertia, int32_t lock, double h,
+                           const cr_action* action, cr_quat q, cr_vec3 v, cr_vec3 om);
+
+// Displacement of a free node: h v + h^2 (gravity + force/mass).
+cr_vec3 cr_targets_node(double mass, double h, cr_vec3 gravity, cr_vec3 force, cr_vec3 v);

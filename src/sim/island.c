@@ -1,0 +1,280 @@
+#include "bodies/spin.h"
+#include "dynamics/targets.h"
+#include "sim/sim_inside.h"
+#include <string.h>
+
+static cr_vec3 gravity(const cr_model* model)
+{
+    return cr_vec3_load(model->world.gravity);
+}
+
+// Puts the members back to where the step began.
+static void rewind_members(cr_sim* sim, const cr_worker* worker)
+{
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        memcpy(sim->next.t + 3 * f, sim->state.t + 3 * f, 3 * sizeof(double));
+        memcpy(sim->next.q + 4 * f, sim->state.q + 4 * f, 4 * sizeof(double));
+        memcpy(sim->next.v + 3 * f, sim->state.v + 3 * f, 3 * sizeof(double));
+        memcpy(sim->next.om + 3 * f, sim->state.om + 3 * f, 3 * sizeof(double));
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        const int32_t from = sim->model->sheet_node[s], to = sim->model->sheet_node[s + 1];
+        const size_t size = 3 * (size_t)(to - from) * sizeof(double);
+        memcpy(sim->next.x + 3 * from, sim->state.x + 3 * from, size);
+        memcpy(sim->next.xv + 3 * from, sim->state.xv + 3 * from, size);
+    }
+}
+
+// Inertial targets of the members over h, from where they have got to.
+static void aim(cr_sim* sim, const cr_worker* worker, double h)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    cr_motion* motion = &sim->motion;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
+        const cr_action action = {.gravity = gravity(model),
+                                  .force = sim->force_now[f],
+                                  .torque = sim->torque_now[f],
+                                  .linear_damping = model->linear_damping[b],
+                                  .angular_damping = model->angular_damping[b]};
+        const cr_quat q = cr_quat_load(sim->next.q + 4 * f);
+        const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * f);
+        const cr_vec3 om = cr_vec3_load(sim->next.om + 3 * f);
+        const cr_target target =
+            cr_targets_rigid(bodies->mass[f], cr_vec3_load(bodies->inertia + 3 * f),
+                             bodies->lock[f], h, &action, q, v, om);
+        motion->r0[f] = cr_quat_to_matrix(q);
+        motion->t0[f] = cr_vec3_load(sim->next.t + 3 * f);
+        sim->q_target[f] = target.q;
+        motion->rp[f] = cr_quat_to_matrix(target.q);
+        motion->ut[f] = target.u;
+        motion->turn[f] = cr_vec3_scale(h, om);
+        motion->guess[f] = cr_vec3_scale(h, v);
+        motion->v1[f] = target.v;
+        motion->om1[f] = target.om;
+        motion->w[f] = (cr_vec3){0, 0, 0};
+        motion->u[f] = target.u;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+            const cr_vec3 v = cr_vec3_load(sim->next.xv + 3 * n);
+            motion->x0[n] = cr_vec3_load(sim->next.x + 3 * n);
+            motion->drift[n] = cr_vec3_scale(h, v);
+            motion->dt[n] = cr_targets_node(bodies->node_mass[n], h, gravity(model),
+                                            sim->node_force_now[n], v);
+            motion->d[n] = motion->dt[n];
+        }
+    }
+}
+
+// Where the zone let the members go becomes where they are.
+static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const cr_motion* motion = &sim->motion;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        cr_quat q;
+        cr_vec3 om;
+        cr_spin_update(cr_vec3_load(bodies->inertia + 3 * f), h, sim->q_target[f], motion->om1[f],
+                       motion->w[f], &q, &om);
+        const cr_vec3 push = cr_vec3_sub(motion->u[f], motion->ut[f]);
+        cr_vec3_store(sim->next.v + 3 * f, cr_vec3_add_scaled(motion->v1[f], 1.0 / h, push));
+        cr_vec3_store(sim->next.t + 3 * f, cr_vec3_add(motion->t0[f], motion->u[f]));
+        cr_quat_store(sim->next.q + 4 * f, cr_quat_normalize(q));
+        cr_vec3_store(sim->next.om + 3 * f, om);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            cr_vec3 d = motion->d[n];
+            if (bodies->node_pinned[n]) {
+                const int32_t v = bodies->node_vertex[n];
+                const cr_vec3 whole = cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]);
+                const cr_vec3 end = cr_vec3_add_scaled(sim->obstacle0[v], to, whole);
+                cr_vec3_store(sim->next.x + 3 * n, end);
+                d = cr_vec3_scale(to - from, whole);
+            } else {
+                cr_vec3_store(sim->next.x + 3 * n, cr_vec3_add(motion->x0[n], d));
+            }
+            cr_vec3_store(sim->next.xv + 3 * n, cr_vec3_scale(1.0 / h, d));
+        }
+    }
+}
+
+// How much farther than its reach any member has got since the step began; each that went too far
+// gets a reach that would have done.
+static double overreach(cr_sim* sim, const cr_worker* worker)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
+        const cr_vec3 moved =
+            cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
+        // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
+        const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
+                                           cr_quat_load(sim->next.q + 4 * f));
+        const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
+        const double far = cr_vec3_norm(moved) + cr_min(chord, 2.0) * bodies->extent[f];
+        if (!(far <= sim->reach[b])) {
+            most = cr_max(most, far - sim->reach[b]);
+            sim->reach[b] = 1.5 * far;
+        }
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            const cr_vec3 moved = cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n),
+                                              cr_vec3_load(sim->state.x + 3 * n));
+            const double far = cr_vec3_norm(moved);
+            if (!(far <= sim->node_reach[n])) {
+                most = cr_max(most, far - sim->node_reach[n]);
+                sim->node_reach[n] = 1.5 * far;
+            }
+        }
+    }
+    return most;
+}
+
+// Impulses of the zone's rows, and what the next part or step will look for first.
+static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index, double h)
+{
+    cr_island_result* result = &sim->island.items[index];
+    const cr_island* island = &sim->near.island.items[index];
+    const cr_zone_row* rows;
+    const int32_t count = cr_zone_rows(worker->zone, &rows);
+    result->memory.count = 0;
+    for (int32_t i = 0; i < count; i++) {
+        const cr_candidate* c = &sim->near.candidate.items[island->candidate_begin + rows[i].candidate];
+        const cr_contact contact = {
+            .body = {sim->model->bodies.vertex_body[c->pair.v[0]],
+                     sim->model->bodies.vertex_body[c->pair.v[3]]},
+            .point = rows[i].place,
+            .normal = rows[i].at.n,
+            .impulse = cr_vec3_scale(rows[i].lam / h,
+                                     cr_vec3_add_scaled(rows[i].at.n, -c->friction, rows[i].rub)),
+            .island = index};
+        const cr_contact_memory memory = {rows[i].key, rows[i].lam / (h * h)};
+        if (!cr_array_push(&result->contact, contact) || !cr_array_push(&result->memory, memory)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return CAROM_OK;
+}
+
+static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
+                               double from, double to)
+{
+    const cr_model* model = sim->model;
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    const cr_zone_task task = {
+        .bodies = &model->bodies,
+        .motion = &sim->motion,
+        .h = h,
+        .sheet = model->sheet,
+        .sheet_node = model->sheet_node,
+        .frame_count = worker->frame.count,
+        .frame = worker->frame.items,
+        .member_sheet_count = worker->sheet.count,
+        .member_sheet = worker->sheet.items,
+        .candidate_count = island->candidate_end - island->candidate_begin,
+        .candidate = sim->near.candidate.items + island->candidate_begin,
+        .warm_count = worker->warm.count,
+        .warm = worker->warm.items,
+        .obstacle0 = sim->obstacle0,
+        .obstacle1 = sim->obstacle1,
+        .from = from,
+        .to = to,
+        .friction_speed = model->world.friction_speed,
+        .max_iterations = model->world.max_iterations,
+    };
+    cr_zone_report report = {0};
+    const carom_status status = cr_zone_solve(worker->zone, &task, &report);
+    result->report.iterations += report.iterations;
+    result->report.factorisations += report.factorisations;
+    result->report.weakly_active += report.weakly_active;
+    result->report.scalar_count = report.scalar_count;
+    result->report.row_count = report.row_count > result->report.row_count
+                                   ? report.row_count
+                                   : result->report.row_count;
+    result->report.residual = cr_max(result->report.residual, report.residual);
+    result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
+    return status;
+}
+
+// The step as `parts` equal parts. Fails as a whole; the caller rewinds.
+static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
+{
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    const double h = sim->model->world.dt / parts;
+    const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
+    result->contact.count = 0;
+    rewind_members(sim, worker);
+    worker->warm.count = 0;
+    for (int32_t i = 0; i < sim->state.memory.count; i++) {
+        if (!cr_array_push(&worker->warm, sim->state.memory.items[i])) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    for (int32_t part = 0; part < parts; part++) {
+        const double from = (double)part / parts, to = (double)(part + 1) / parts;
+        aim(sim, worker, h);
+        if (!alone) {
+            carom_status status = solve_part(sim, worker, index, h, from, to);
+            if (status == CAROM_OK) {
+                status = keep_contacts(sim, worker, index, h);
+            }
+            if (status != CAROM_OK) {
+                return status;
+            }
+            worker->warm.count = 0;
+            for (int32_t i = 0; i < result->memory.count; i++) {
+                if (!cr_array_push(&worker->warm, result->memory.items[i])) {
+                    return CAROM_ERR_MEMORY;
+                }
+            }
+        }
+        advance(sim, worker, h, from, to);
+        result->farthest = cr_max(result->farthest, overreach(sim, worker));
+        if (result->farthest > 0.0) {
+            return CAROM_OK; // the look around was too narrow: all of it is done again
+        }
+    }
+    return CAROM_OK;
+}
+
+void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    const cr_model* model = sim->model;
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    worker->frame.count = worker->sheet.count = 0;
+    result->memory.count = result->contact.count = 0;
+    result->farthest = 0.0;
+    result->report = (cr_zone_report){.least_gap = HUGE_VAL};
+    result->status = CAROM_OK;
+    for (int32_t i = island->body_begin; i < island->body_end; i++) {
+        const int32_t b = sim->near.body[i];
+        const int ok = model->body_sheet[b] >= 0
+                           ? cr_array_push(&worker->sheet, model->body_sheet[b])
+                           : cr_array_push(&worker->frame, model->bodies.frame[b]);
+        if (!ok) {
+            result->status = CAROM_ERR_MEMORY;
+            return;
+        }
+    }
+    for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
+        result->parts = 1 << halving;
+        result->status = try_parts(sim, worker, index, result->parts);
+        if (result->status != CAROM_ERR_NO_CONVERGENCE) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,244 @@
+#include "sim/near.h"
+#include "collision/distance.h"
+#include "core/memory.h"
+
+carom_status cr_near_init(cr_near* near, const cr_model* model)
+{
+    const cr_body_set* bodies = &model->bodies;
+    *near = (cr_near){.model = model};
+    near->parent = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
+    near->body_island = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
+    near->body = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
+    near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
+    double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
+    carom_status status = CAROM_ERR_MEMORY;
+    if (near->parent && near->body_island && near->body && near->vertex_reach && x) {
+        for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
+            x[v] = bodies->p[v]; // trees are made per body: its own frame will do
+        }
+        status = cr_broad_create(&model->surface, x, &near->broad);
+    }
+    cr_memory_free(x);
+    if (status != CAROM_OK) {
+        cr_near_release(near);
+    }
+    return status;
+}
+
+void cr_near_release(cr_near* near)
+{
+    cr_broad_destroy(near->broad);
+    cr_array_release(&near->pair);
+    cr_array_release(&near->found);
+    cr_array_release(&near->candidate);
+    cr_array_release(&near->island);
+    cr_memory_free(near->parent);
+    cr_memory_free(near->body_island);
+    cr_memory_free(near->body);
+    cr_memory_free(near->vertex_reach);
+    *near = (cr_near){0};
+}
+
+static int moves(const cr_model* model, int32_t body)
+{
+    return model->bodies.kind[body] == CR_BODY_RIGID || model->bodies.kind[body] == CR_BODY_CLOTH;
+}
+
+// What a contact's compliance is measured by: the whole body or sheet, not one node of it.
+static double weight(const cr_model* model, int32_t body)
+{
+    const int32_t sheet = model->body_sheet[body];
+    return sheet >= 0 ? model->sheet[sheet].mass : model->bodies.mass[model->bodies.frame[body]];
+}
+
+// eps = compliance / m, m the geometric mean of the two bodies, or the one that moves.
+static double compliance(const cr_model* model, int32_t a, int32_t b)
+{
+    double m2 = 1.0;
+    if (moves(model, a) && moves(model, b)) {
+        m2 = weight(model, a) * weight(model, b);
+    } else {
+        const double m = weight(model, moves(model, a) ? a : b);
+        m2 = m * m;
+    }
+    return model->world.compliance / sqrt(m2);
+}
+
+// Friction acts on the common surface: at its own radius from each closest point. Cloth has no
+// rotation to feel a lever with, so the other body takes the whole.
+static void levers(const cr_model* model, int32_t a, int32_t b, double thickness, double lever[2])
+{
+    const double ra = model->body_sheet[a] >= 0 ? 0.0 : model->bodies.radius[a];
+    const double rb = model->body_sheet[b] >= 0 ? 0.0 : model->bodies.radius[b];
+    const double sum = ra + rb;
+    lever[0] = sum > 0.0 ? thickness * ra / sum : 0.0;
+    lever[1] = sum > 0.0 ? thickness * rb / sum : 0.0;
+}
+
+static double vertex_reach(const cr_near* near, const double* reach, const double* node_reach,
+                           int32_t vertex)
+{
+    const int32_t node = near->model->bodies.node[vertex];
+    return node >= 0 ? node_reach[node] : reach[near->model->bodies.vertex_body[vertex]];
+}
+
+// How far the points of a pair can come towards each other.
+static double closing(const cr_near* near, const double* reach, const double* node_reach,
+                      const cr_pair* pair)
+{
+    double side[2] = {0, 0};
+    for (int k = 0; k < 4; k++) {
+        if (pair->v[k] >= 0) {
+            const int b = pair->kind == CR_PAIR_EE ? k >= 2 : k == 3;
+            side[b] = cr_max(side[b], vertex_reach(near, reach, node_reach, pair->v[k]));
+        }
+    }
+    return side[0] + side[1];
+}
+
+static carom_status filter(cr_near* near, const double* x, const double* reach,
+                           const double* node_reach)
+{
+    const cr_model* model = near->model;
+    near->found.count = 0;
+    int32_t last[2] = {-1, -1};
+    cr_candidate c = {0};
+    for (int32_t i = 0; i < near->pair.count; i++) {
+        const cr_pair* pair = &near->pair.items[i];
+        const int32_t a = model->bodies.vertex_body[pair->v[0]];
+        const int32_t b = model->bodies.vertex_body[pair->v[3]];
+        if (a != last[0] || b != last[1]) {
+            c.thickness = cr_model_thickness(model, a, b);
+            c.friction = cr_model_friction(model, a, b);
+            c.restitution = cr_model_restitution(model, a, b);
+            c.compliance = compliance(model, a, b);
+            levers(model, a, b, c.thickness, c.lever);
+            last[0] = a;
+            last[1] = b;
+        }
+        cr_vec3 at[4] = {0};
+        for (int k = 0; k < 4; k++) {
+            if (pair->v[k] >= 0) {
+                at[k] = cr_vec3_load(x + 3 * pair->v[k]);
+            }
+        }
+        const double distance = cr_distance_closest(pair->kind, at).distance;
+        if (distance < 2.0 * c.thickness + closing(near, reach, node_reach, pair)) {
+            c.pair = *pair;
+            if (!cr_array_push(&near->found, c)) {
+                return CAROM_ERR_MEMORY;
+            }
+        }
+    }
+    return CAROM_OK;
+}
+
+static int32_t root(int32_t* parent, int32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+// The lower root stays, so that an island is known by its lowest body.
+static void join(int32_t* parent, int32_t a, int32_t b)
+{
+    const int32_t ra = root(parent, a), rb = root(parent, b);
+    if (ra < rb) {
+        parent[rb] = ra;
+    } else {
+        parent[ra] = rb;
+    }
+}
+
+static int32_t island_of(const cr_near* near, const cr_candidate* c)
+{
+    const int32_t* vertex_body = near->model->bodies.vertex_body;
+    const int32_t a = near->body_island[vertex_body[c->pair.v[0]]];
+    return a >= 0 ? a : near->body_island[vertex_body[c->pair.v[3]]];
+}
+
+static carom_status group(cr_near* near)
+{
+    const cr_model* model = near->model;
+    const int32_t body_count = model->bodies.body_count;
+    int32_t first_moving = -1;
+    for (int32_t b = 0; b < body_count; b++) {
+        near->parent[b] = b;
+        if (model->world.one_zone && moves(model, b)) {
+            first_moving = first_moving < 0 ? b : first_moving;
+            join(near->parent, b, first_moving);
+        }
+    }
+    for (int32_t i = 0; i < near->found.count; i++) {
+        const cr_pair* pair = &near->found.items[i].pair;
+        const int32_t a = model->bodies.vertex_body[pair->v[0]];
+        const int32_t b = model->bodies.vertex_body[pair->v[3]];
+        if (moves(model, a) && moves(model, b)) {
+            join(near->parent, a, b);
+        }
+    }
+    near->island.count = 0;
+    for (int32_t b = 0; b < body_count; b++) {
+        near->body_island[b] = -1;
+        if (!moves(model, b)) {
+            continue;
+        }
+        const int32_t r = root(near->parent, b);
+        if (r == b) { // roots come before their members
+            near->body_island[b] = near->island.count;
+            if (!cr_array_push(&near->island, ((cr_island){0}))) {
+                return CAROM_ERR_MEMORY;
+            }
+        } else {
+            near->body_island[b] = near->body_island[r];
+        }
+        near->island.items[near->body_island[b]].body_end++;
+    }
+    for (int32_t i = 0; i < near->found.count; i++) {
+        near->island.items[island_of(near, &near->found.items[i])].candidate_end++;
+    }
+    // counts become ranges; then everything is put in its place, order kept
+    int32_t bodies = 0, candidates = 0;
+    for (int32_t i = 0; i < near->island.count; i++) {
+        cr_island* island = &near->island.items[i];
+        island->body_begin = bodies;
+        island->candidate_begin = candidates;
+        bodies += island->body_end;
+        candidates += island->candidate_end;
+        island->body_end = island->body_begin;
+        island->candidate_end = island->candidate_begin;
+    }
+    if (!cr_array_reserve(&near->candidate, near->found.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    near->candidate.count = near->found.count;
+    for (int32_t b = 0; b < body_count; b++) {
+        if (near->body_island[b] >= 0) {
+            near->body[near->island.items[near->body_island[b]].body_end++] = b;
+        }
+    }
+    for (int32_t i = 0; i < near->found.count; i++) {
+        cr_island* island = &near->island.items[island_of(near, &near->found.items[i])];
+        near->candidate.items[island->candidate_end++] = near->found.items[i];
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_near_find(cr_near* near, const double* x, const double* reach,
+                          const double* node_reach, int32_t worker_count)
+{
+    const cr_body_set* bodies = &near->model->bodies;
+    for (int32_t v = 0; v < bodies->vertex_count; v++) {
+        near->vertex_reach[v] = vertex_reach(near, reach, node_reach, v) +
+                                2.0 * bodies->radius[bodies->vertex_body[v]];
+    }
+    carom_status status =
+        cr_broad_find(near->broad, x, x, near->vertex_reach, worker_count, &near->pair);
+    if (status == CAROM_OK) {
+        status = filter(near, x, reach, node_reach);
+    }
+    return status == CAROM_OK ? group(near) : status;
+}

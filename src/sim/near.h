@@ -1,0 +1,35 @@
+// near.h - what may touch in a step, and the islands it makes.
+#pragma once
+
+#include "collision/broad.h"
+#include "contact/candidate.h"
+#include "sim/model.h"
+
+// Bodies and sheets joined by candidates. Fixed and kinematic bodies join nothing.
+typedef struct cr_island {
+    int32_t body_begin, body_end;           // in cr_near.body
+    int32_t candidate_begin, candidate_end; // in cr_near.candidate
+} cr_island;
+
+// Keeps its memory between steps.
+typedef struct cr_near {
+    const cr_model* model;
+    cr_broad* broad;
+    cr_pair_list pair;
+    CR_ARRAY(cr_candidate) found;     // in the order of the pairs
+    CR_ARRAY(cr_candidate) candidate; // in the order of the islands
+    CR_ARRAY(cr_island) island;       // by the lowest body in them
+    int32_t* parent;                  // [body_count] union-find
+    int32_t* body_island;             // [body_count] -1: fixed or kinematic
+    int32_t* body;                    // [body_count] moving bodies, island by island
+    double* vertex_reach;             // [vertex_count] m
+} cr_near;
+
+carom_status cr_near_init(cr_near* near, const cr_model* model);
+void cr_near_release(cr_near* near);
+
+// x [3*vertex_count]: positions at the start; reach [body_count] m: how far a vertex of each body
+// can get in the step; of cloth, node_reach [node_count] m instead. Every pair that can come within
+// twice its thickness becomes a candidate.
+carom_status cr_near_find(cr_near* near, const double* x, const double* reach,
+                          const double* node_reach, int32_t worker_count);

@@ -1,0 +1,127 @@
+#include "sim/sim.h"
+#include "core/memory.h"
+#include "sim/sim_inside.h"
+
+static carom_status take_scratch(cr_sim* sim)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const size_t f = (size_t)bodies->frame_count, n = (size_t)bodies->node_count;
+    const size_t v = (size_t)bodies->vertex_count, b = (size_t)bodies->body_count;
+    sim->worker = cr_memory_take((size_t)sim->worker_count, sizeof(cr_worker));
+    sim->force = cr_memory_take(3 * f, sizeof(double));
+    sim->torque = cr_memory_take(3 * f, sizeof(double));
+    sim->node_force = cr_memory_take(3 * n, sizeof(double));
+    sim->force_now = cr_memory_take(f, sizeof(cr_vec3));
+    sim->torque_now = cr_memory_take(f, sizeof(cr_vec3));
+    sim->node_force_now = cr_memory_take(n, sizeof(cr_vec3));
+    sim->q_target = cr_memory_take(f, sizeof(cr_quat));
+    sim->obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
+    sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
+    sim->start = cr_memory_take(3 * v, sizeof(double));
+    sim->reach = cr_memory_take(b, sizeof(double));
+    sim->node_reach = cr_memory_take(n, sizeof(double));
+    const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
+                   sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
+                   sim->obstacle1 && sim->start && sim->reach && sim->node_reach;
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim** out)
+{
+    *out = NULL;
+    cr_sim* sim = cr_memory_take(1, sizeof(cr_sim));
+    if (!sim) {
+        return CAROM_ERR_MEMORY;
+    }
+    sim->model = model;
+    sim->worker_count = worker_count > 1 ? worker_count : 1;
+    carom_status status = take_scratch(sim);
+    for (int32_t i = 0; i < sim->worker_count && status == CAROM_OK; i++) {
+        status = cr_zone_create(&sim->worker[i].zone);
+    }
+    if (status == CAROM_OK) {
+        status = cr_state_init(&sim->state, model);
+    }
+    if (status == CAROM_OK) {
+        status = cr_state_init(&sim->next, model);
+    }
+    if (status == CAROM_OK) {
+        status = cr_motion_init(&sim->motion, model->bodies.frame_count, model->bodies.node_count);
+    }
+    if (status == CAROM_OK) {
+        status = cr_near_init(&sim->near, model);
+    }
+    if (status != CAROM_OK) {
+        cr_sim_destroy(sim);
+        return status;
+    }
+    *out = sim;
+    return CAROM_OK;
+}
+
+void cr_sim_destroy(cr_sim* sim)
+{
+    if (!sim) {
+        return;
+    }
+    for (int32_t i = 0; sim->worker && i < sim->worker_count; i++) {
+        cr_zone_destroy(sim->worker[i].zone);
+        cr_array_release(&sim->worker[i].frame);
+        cr_array_release(&sim->worker[i].sheet);
+        cr_array_release(&sim->worker[i].warm);
+    }
+    for (int32_t i = 0; i < sim->island_ready; i++) {
+        cr_array_release(&sim->island.items[i].contact);
+        cr_array_release(&sim->island.items[i].memory);
+    }
+    void* const blocks[] = {sim->worker,         sim->force,     sim->torque,    sim->node_force,
+                            sim->force_now,      sim->torque_now, sim->node_force_now,
+                            sim->q_target,       sim->obstacle0, sim->obstacle1, sim->start,
+                            sim->reach,          sim->node_reach};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        cr_memory_free(blocks[i]);
+    }
+    cr_array_release(&sim->island);
+    cr_array_release(&sim->contact);
+    cr_state_release(&sim->state);
+    cr_state_release(&sim->next);
+    cr_motion_release(&sim->motion);
+    cr_near_release(&sim->near);
+    cr_memory_free(sim);
+}
+
+const cr_model* cr_sim_model(const cr_sim* sim)
+{
+    return sim->model;
+}
+
+cr_state* cr_sim_state(cr_sim* sim)
+{
+    return &sim->state;
+}
+
+const cr_step_report* cr_sim_report(const cr_sim* sim)
+{
+    return &sim->report;
+}
+
+int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts)
+{
+    *contacts = sim->contact.items;
+    return sim->contact.count;
+}
+
+double* cr_sim_force(cr_sim* sim)
+{
+    return sim->force;
+}
+
+double* cr_sim_torque(cr_sim* sim)
+{
+    return sim->torque;
+}
+
+double* cr_sim_node_force(cr_sim* sim)
+{
+    return sim->node_force;
+}

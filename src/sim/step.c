@@ -1,0 +1,263 @@
+#include "core/memory.h"
+#include "core/parallel.h"
+#include "sim/sim_inside.h"
+#include <stdlib.h>
+#include <string.h>
+
+// A step whose look around was too narrow is done again with a wider one at most this often.
+enum { MOST_RETRIES = 40 };
+
+// The model's own loads and the caller's, for the coming step.
+static void gather_loads(cr_sim* sim)
+{
+    const cr_model* model = sim->model;
+    for (int32_t f = 0; f < model->bodies.frame_count; f++) {
+        sim->force_now[f] = cr_vec3_load(sim->force + 3 * f);
+        sim->torque_now[f] = cr_vec3_load(sim->torque + 3 * f);
+    }
+    for (int32_t n = 0; n < model->bodies.node_count; n++) {
+        sim->node_force_now[n] = cr_vec3_load(sim->node_force + 3 * n);
+    }
+    for (int32_t i = 0; i < model->load_count; i++) {
+        const cr_load* load = &model->load[i];
+        const int64_t last = load->step_count - 1;
+        const int64_t at = sim->state.step < last ? sim->state.step : last;
+        const int32_t f = model->bodies.frame[load->body];
+        cr_vec3* force = load->node >= 0 ? &sim->node_force_now[load->node] : &sim->force_now[f];
+        *force = cr_vec3_add(*force, cr_vec3_load(load->force + 3 * at));
+        if (load->torque && load->node < 0) {
+            sim->torque_now[f] =
+                cr_vec3_add(sim->torque_now[f], cr_vec3_load(load->torque + 3 * at));
+        }
+    }
+}
+
+// Pose of a kinematic frame at a time: the start, moved and turned as its script says.
+static void scripted_pose(const cr_model* model, int32_t f, double time, cr_vec3* t, cr_quat* q)
+{
+    *t = cr_vec3_load(model->t0 + 3 * f);
+    *q = cr_quat_load(model->q0 + 4 * f);
+    if (model->frame_script[f] >= 0) {
+        cr_vec3 shift, turn;
+        cr_model_script_at(&model->script[model->frame_script[f]], time, &shift, &turn);
+        *t = cr_vec3_add(*t, shift);
+        *q = cr_quat_normalize(cr_quat_mul(cr_quat_from_rotation(turn), *q));
+    }
+}
+
+static cr_vec3 scripted_node(const cr_model* model, int32_t n, double time)
+{
+    const cr_vec3 x = cr_vec3_load(model->x0 + 3 * n);
+    if (model->node_script[n] < 0) {
+        return x;
+    }
+    cr_vec3 shift, turn;
+    cr_model_script_at(&model->script[model->node_script[n]], time, &shift, &turn);
+    return cr_vec3_add(x, shift);
+}
+
+// Fixed and kinematic frames and pinned nodes: where their vertices are at the start and the end.
+// Their new poses go to `next` at once, for no zone changes them.
+static void move_scripted(cr_sim* sim)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    const double h = model->world.dt;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        const int32_t f = bodies->frame[b];
+        if (f < 0 || bodies->kind[b] == CR_BODY_RIGID) {
+            continue;
+        }
+        cr_vec3 t1 = cr_vec3_load(sim->state.t + 3 * f);
+        cr_quat q1 = cr_quat_load(sim->state.q + 4 * f);
+        const cr_vec3 t0 = t1;
+        const cr_quat q0 = q1;
+        if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+            scripted_pose(model, f, sim->state.time + h, &t1, &q1);
+        }
+        const cr_mat3 r0 = cr_quat_to_matrix(q0), r1 = cr_quat_to_matrix(q1);
+        const cr_vec3 turn = cr_quat_to_rotation(cr_quat_mul(cr_quat_conjugate(q0), q1));
+        cr_vec3_store(sim->next.t + 3 * f, t1);
+        cr_quat_store(sim->next.q + 4 * f, q1);
+        cr_vec3_store(sim->next.v + 3 * f, cr_vec3_scale(1.0 / h, cr_vec3_sub(t1, t0)));
+        cr_vec3_store(sim->next.om + 3 * f, cr_vec3_scale(1.0 / h, turn));
+        double far = 0.0;
+        for (int32_t v = bodies->vertex[b]; v < bodies->vertex[b + 1]; v++) {
+            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+            sim->obstacle0[v] = cr_vec3_add(cr_mat3_apply(r0, p), t0);
+            sim->obstacle1[v] = cr_vec3_add(cr_mat3_apply(r1, p), t1);
+            far = cr_max(far, cr_vec3_norm(cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])));
+        }
+        sim->reach[b] = far;
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        if (bodies->node_pinned[n]) {
+            const int32_t v = bodies->node_vertex[n];
+            sim->obstacle0[v] = cr_vec3_load(sim->state.x + 3 * n);
+            sim->obstacle1[v] = scripted_node(model, n, sim->state.time + h);
+        }
+    }
+}
+
+// A first guess of how far everything gets: its speed, a step of its acceleration, and a thickness.
+// What goes farther is found out afterwards.
+static void guess_reach(cr_sim* sim)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    const double h = model->world.dt;
+    const double fall = h * h * cr_vec3_norm(cr_vec3_load(model->world.gravity));
+    for (int32_t f = 0; f < bodies->frame_count; f++) {
+        const int32_t b = bodies->frame_body[f];
+        if (bodies->kind[b] != CR_BODY_RIGID) {
+            continue;
+        }
+        const double pushed = h * h * cr_vec3_norm(sim->force_now[f]) / bodies->mass[f];
+        const double spin = cr_vec3_norm(cr_vec3_load(sim->state.om + 3 * f));
+        sim->reach[b] = 1.25 * (h * cr_vec3_norm(cr_vec3_load(sim->state.v + 3 * f)) + pushed +
+                                cr_min(h * spin, 2.0) * bodies->extent[f]) +
+                        fall + bodies->radius[b];
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        const double pushed = h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
+        const int32_t v = bodies->node_vertex[n];
+        sim->node_reach[n] = 1.25 * h * cr_vec3_norm(cr_vec3_load(sim->state.xv + 3 * n)) + fall +
+                             pushed + bodies->radius[bodies->vertex_body[v]];
+        if (bodies->node_pinned[n]) {
+            sim->node_reach[n] = cr_vec3_norm(cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])) +
+                                 bodies->radius[bodies->vertex_body[v]];
+        }
+    }
+}
+
+static void run_island(int32_t island, int32_t worker, void* user)
+{
+    cr_sim* sim = user;
+    cr_island_step(sim, &sim->worker[worker], island);
+}
+
+static carom_status ready_results(cr_sim* sim)
+{
+    const int32_t count = sim->near.island.count;
+    if (!cr_array_reserve(&sim->island, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (; sim->island_ready < count; sim->island_ready++) {
+        sim->island.items[sim->island_ready] = (cr_island_result){0};
+    }
+    sim->island.count = count;
+    return CAROM_OK;
+}
+
+static int compare_memory(const void* a, const void* b)
+{
+    const cr_contact_memory *ma = a, *mb = b;
+    return cr_candidate_compare_keys(&ma->key, &mb->key);
+}
+
+// The last act: nothing before this has changed the state.
+static carom_status commit(cr_sim* sim)
+{
+    cr_state* state = &sim->state;
+    cr_state* next = &sim->next;
+    next->memory.count = 0;
+    sim->contact.count = 0;
+    for (int32_t i = 0; i < sim->island.count; i++) {
+        const cr_island_result* result = &sim->island.items[i];
+        for (int32_t k = 0; k < result->memory.count; k++) {
+            if (!cr_array_push(&next->memory, result->memory.items[k])) {
+                return CAROM_ERR_MEMORY;
+            }
+        }
+        for (int32_t k = 0; k < result->contact.count; k++) {
+            if (!cr_array_push(&sim->contact, result->contact.items[k])) {
+                return CAROM_ERR_MEMORY;
+            }
+        }
+    }
+    if (next->memory.count > 1) {
+        qsort(next->memory.items, (size_t)next->memory.count, sizeof(cr_contact_memory),
+              compare_memory);
+    }
+    next->step = state->step + 1;
+    next->time = (double)next->step * sim->model->world.dt;
+    return cr_state_copy(state, next);
+}
+
+static void write_report(cr_sim* sim, int32_t retries)
+{
+    cr_step_report report = {.least_gap = HUGE_VAL,
+                             .retries = retries,
+                             .candidate_count = sim->near.candidate.count};
+    for (int32_t i = 0; i < sim->island.count; i++) {
+        const cr_island_result* result = &sim->island.items[i];
+        const cr_zone_report* zone = &result->report;
+        report.island_count += zone->iterations > 0;
+        report.parts = result->parts > report.parts ? result->parts : report.parts;
+        report.iterations += zone->iterations;
+        report.factorisations += zone->factorisations;
+        report.weakly_active += zone->weakly_active;
+        report.contact_count += zone->row_count;
+        if (zone->scalar_count > report.max_zone_dofs) {
+            report.max_zone_dofs = zone->scalar_count;
+        }
+        if (zone->row_count > report.max_zone_contacts) {
+            report.max_zone_contacts = zone->row_count;
+        }
+        report.least_gap = cr_min(report.least_gap, zone->least_gap);
+        report.residual = cr_max(report.residual, zone->residual);
+    }
+    sim->report = report;
+}
+
+static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* error)
+{
+    const cr_island_result* result = &sim->island.items[i];
+    const cr_island* island = &sim->near.island.items[i];
+    return cr_status_refuse(
+        error, result->status,
+        "step %lld: the contacts of %d bodies (\"%s\" and others) were not solved, not even in %d "
+        "parts of %g s: residual %.3g, %d unknowns, %d candidates; try a smaller dt",
+        (long long)sim->state.step, island->body_end - island->body_begin,
+        sim->model->name[sim->near.body[island->body_begin]], result->parts,
+        sim->model->world.dt / result->parts, result->report.residual,
+        result->report.scalar_count, island->candidate_end - island->candidate_begin);
+}
+
+carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+{
+    gather_loads(sim);
+    move_scripted(sim);
+    guess_reach(sim);
+    cr_state_vertices(&sim->state, sim->model, sim->start);
+    for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
+        carom_status status = cr_near_find(&sim->near, sim->start, sim->reach, sim->node_reach,
+                                           sim->worker_count);
+        if (status == CAROM_OK) {
+            status = ready_results(sim);
+        }
+        if (status != CAROM_OK) {
+            return cr_status_refuse(error, status, "step %lld: %s", (long long)sim->state.step,
+                                    "what may touch could not be found");
+        }
+        cr_parallel_for(sim->near.island.count, sim->worker_count, run_island, sim);
+        int narrow = 0;
+        for (int32_t i = 0; i < sim->island.count; i++) {
+            narrow |= sim->island.items[i].farthest > 0.0;
+        }
+        if (narrow) {
+            continue;
+        }
+        write_report(sim, retry);
+        for (int32_t i = 0; i < sim->island.count; i++) {
+            if (sim->island.items[i].status != CAROM_OK) {
+                return refuse_island(sim, i, error);
+            }
+        }
+        return commit(sim);
+    }
+    return cr_status_refuse(error, CAROM_ERR_NO_CONVERGENCE,
+                            "step %lld: bodies got farther each time the step was tried; try a "
+                            "smaller dt",
+                            (long long)sim->state.step);
+}
