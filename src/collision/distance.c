@@ -92,9 +92,9 @@ static inline int split_make(const plane* p, cr_vec3 e1, cr_vec3 d, split* out)
     return 1;
 }
 
-// r/|r| errs by round-off * |d|/D, the normal N = e1 x e2 of the plane by round-off * |e2|/|w|: take
-// the better one. In contact that is N, and D = |N.d|/|N| loses nothing however small it is, down
-// to an exact 0 for numbers that allow it. A blurred N must not meet the long d, only r.
+// r/|r| errs by round-off * |d|/D, the normal N = e1 x e2 of the plane by round-off * |e2|/|w|:
+// take the better one. In contact that is N, and D = |N.d|/|N| loses nothing however small it is,
+// down to an exact 0 for numbers that allow it. A blurred N must not meet the long d, only r.
 static inline void set_interior_normal(cr_closest* at, const plane* p, cr_vec3 e1, cr_vec3 e2,
                                        cr_vec3 d, cr_vec3 r)
 {
@@ -145,41 +145,62 @@ static void closest_pe(const cr_vec3 x[4], cr_closest* at)
     set_normal(at, f.r);
 }
 
-// The closest point is not inside the triangle: it is on its rim. Corner k when the point lies
-// before edge k and past edge k-1; edge k when it lies beside it and on its outer side (beta of the
-// opposite corner not above 0). These regions do not overlap, so a comparison of distances, blind
-// to half of the digits, is left to triangles too flat to have an outer side and to round-off.
+static const int32_t first_bit[8] = {0, 0, 1, 0, 2, 0, 1, 0};
+
+static void set_corner(cr_closest* at, int k, cr_vec3 r)
+{
+    double c[3] = {0.0, 0.0, 0.0};
+    c[k] = -1.0;
+    set_weights(at, c[0], c[1], c[2], 1.0);
+    set_normal(at, r);
+}
+
+static void set_edge(cr_closest* at, int k, foot f)
+{
+    double c[3] = {0.0, 0.0, 0.0};
+    c[k] = -f.a;
+    c[k < 2 ? k + 1 : 0] = -f.b;
+    set_weights(at, c[0], c[1], c[2], 1.0);
+    set_normal(at, f.r);
+}
+
+// The closest point is not inside the triangle: it is on its rim. Edge k goes from corner k to k+1,
+// d[k] from corner k to the point. Corner k when the point lies before edge k and past edge k-1;
+// edge k when it lies beside it and on its outer side (beta of the opposite corner not above 0).
+// These regions do not overlap, so a comparison of distances, blind to half of the digits, is left
+// to triangles too flat to have an outer side and to round-off.
 static void closest_on_rim(const cr_vec3 e[3], const cr_vec3 d[3], const double beta[3],
                            cr_closest* at)
 {
-    foot f[3];
+    int past = 0, before = 0, outer = 0;
     for (int k = 0; k < 3; k++) {
-        f[k] = foot_make(e[k], d[k], d[(k + 1) % 3]);
+        past |= (cr_vec3_dot(e[k], d[k]) > 0.0) << k;
+        before |= (cr_vec3_dot(e[k], d[k < 2 ? k + 1 : 0]) < 0.0) << k;
+        outer |= !(beta[k > 0 ? k - 1 : 2] > 0.0) << k;
     }
-    for (int k = 0; k < 3; k++) {
-        if (f[k].b == 0.0 && f[(k + 2) % 3].a == 0.0) {
-            set_weights(at, -(k == 0), -(k == 1), -(k == 2), 1.0);
-            set_normal(at, d[k]);
-            return;
+    const int before_last = (before << 1 | before >> 2) & 7; // bit k: before the end of edge k-1
+    const int corner = ~(past | before_last) & 7;
+    if (corner) {
+        const int k = first_bit[corner];
+        set_corner(at, k, d[k]);
+        return;
+    }
+    const int beside = past & before & outer;
+    if (beside == 1 || beside == 2 || beside == 4) {
+        const int k = first_bit[beside];
+        set_edge(at, k, foot_make(e[k], d[k], d[k < 2 ? k + 1 : 0]));
+        return;
+    }
+    foot best = foot_make(e[0], d[0], d[1]);
+    int best_k = 0;
+    for (int k = 1; k < 3; k++) {
+        const foot f = foot_make(e[k], d[k], d[k < 2 ? k + 1 : 0]);
+        if (cr_vec3_norm2(f.r) < cr_vec3_norm2(best.r)) {
+            best = f;
+            best_k = k;
         }
     }
-    int best = 0, best_rank = -1;
-    double best_rr = 0.0;
-    for (int k = 0; k < 3; k++) {
-        const int beside = f[k].a != 0.0 && f[k].b != 0.0;
-        const int rank = beside && !(beta[(k + 2) % 3] > 0.0);
-        const double rr = cr_vec3_norm2(f[k].r);
-        if (rank > best_rank || (rank == best_rank && rr < best_rr)) {
-            best = k;
-            best_rank = rank;
-            best_rr = rr;
-        }
-    }
-    double c[3] = {0.0, 0.0, 0.0};
-    c[best] = -f[best].a;
-    c[(best + 1) % 3] = -f[best].b;
-    set_weights(at, c[0], c[1], c[2], 1.0);
-    set_normal(at, f[best].r);
+    set_edge(at, best_k, best);
 }
 
 static void closest_pt(const cr_vec3 x[4], cr_closest* at)
@@ -366,38 +387,42 @@ void cr_distance_hessian_apply(int32_t kind, const cr_vec3 x[4], const cr_closes
 void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
                          double hess[12][12])
 {
-    memset(hess, 0, 144 * sizeof(double));
     if (!(at->distance > 0.0)) {
+        memset(hess, 0, 144 * sizeof(double));
         return;
     }
     const curvature q = curvature_make(kind, x, at);
-    double n[3], m[3], z[4][3], sheet[3][3]; // Q/D
+    double n[3], m[3], z[4][3];
     cr_vec3_store(n, at->n);
     cr_vec3_store(m, q.m);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            sheet[i][j] = q.inverse_d * (at->free == 0 ? (i == j) - n[i] * n[j] : m[i] * m[j]);
-        }
-    }
     for (int k = 0; k < 4; k++) {
         cr_vec3_store(z[k], q.z[k]);
     }
-    // the lower triangle by its formula, the upper one as its mirror: symmetric to the bit
-    for (int k = 0; k < 4; k++) {
-        for (int l = 0; l <= k; l++) {
-            if (!(at->active >> k & at->active >> l & 1)) {
-                continue;
-            }
-            const double cc = at->c[k] * at->c[l];
-            const double bend = at->distance * cr_vec3_dot(q.z[k], q.z[l]);
+    // row (k,i) = c_k across_i - n_i along_k with
+    // across_i[l,j] = c_l Q_ij/D - z_l,i n_j  and  along_k[l,j] = c_l z_k,j + D (z_k.z_l) n_j
+    double across_row[3][12], along_row[4][12];
+    for (int l = 0; l < 4; l++) {
+        for (int j = 0; j < 3; j++) {
             for (int i = 0; i < 3; i++) {
-                for (int j = 0; j < (k == l ? i + 1 : 3); j++) {
-                    const double value = cc * sheet[i][j] - at->c[k] * z[l][i] * n[j] -
-                                         at->c[l] * n[i] * z[k][j] - bend * n[i] * n[j];
-                    hess[3 * k + i][3 * l + j] = value;
-                    hess[3 * l + j][3 * k + i] = value;
-                }
+                const double sheet = at->free == 0 ? (i == j) - n[i] * n[j] : m[i] * m[j];
+                across_row[i][3 * l + j] = at->c[l] * q.inverse_d * sheet - z[l][i] * n[j];
             }
+            for (int k = 0; k < 4; k++) {
+                const double bend = at->distance * cr_vec3_dot(q.z[k], q.z[l]);
+                along_row[k][3 * l + j] = at->c[l] * z[k][j] + bend * n[j];
+            }
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 3; i++) {
+            for (int e = 0; e < 12; e++) {
+                hess[3 * k + i][e] = at->c[k] * across_row[i][e] - n[i] * along_row[k][e];
+            }
+        }
+    }
+    for (int row = 0; row < 12; row++) { // one half as the mirror of the other: the same to the bit
+        for (int col = row + 1; col < 12; col++) {
+            hess[row][col] = hess[col][row];
         }
     }
 }

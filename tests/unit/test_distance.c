@@ -31,7 +31,7 @@ static quad quad_root(quad a)
     if (!(a > 0)) {
         return 0;
     }
-    quad y = sqrt((double)a);
+    quad y = (quad)sqrt((double)a);
     for (int i = 0; i < 3; i++) {
         y = (y + a / y) / 2;
     }
@@ -145,7 +145,7 @@ static judged judge(int32_t kind, const quad3 x[4])
 static void to_quad(const cr_vec3 x[4], quad3 y[4])
 {
     for (int k = 0; k < 4; k++) {
-        y[k] = (quad3){{x[k].x, x[k].y, x[k].z}};
+        y[k] = (quad3){{(quad)x[k].x, (quad)x[k].y, (quad)x[k].z}};
     }
 }
 
@@ -278,7 +278,7 @@ static void compare(int32_t kind, const cr_vec3 x[4], worst* w)
         CHECK(at.distance == 0 && at.n.x == 0 && at.n.y == 0 && at.n.z == 0);
         return;
     }
-    w->distance = fmax(w->distance, fabs((double)(at.distance - ref.distance)) / unit);
+    w->distance = fmax(w->distance, fabs((double)((quad)at.distance - ref.distance)) / unit);
     // the weights are what the forces use: they must give the distance and sum to -1 and 1
     quad3 r = {{0, 0, 0}};
     double sum_a = 0, sum_b = 0;
@@ -291,7 +291,7 @@ static void compare(int32_t kind, const cr_vec3 x[4], worst* w)
         CHECK(at.c[k] == 0 || (at.c[k] > 0) == in_b);
         *(in_b ? &sum_b : &sum_a) += at.c[k];
         for (int i = 0; i < 3 && at.c[k] != 0; i++) {
-            r.v[i] += at.c[k] * (y[k].v[i] - y[3].v[i]);
+            r.v[i] += (quad)at.c[k] * (y[k].v[i] - y[3].v[i]);
         }
     }
     CHECK(active == at.active && at.free >= 0 && at.free <= 2);
@@ -354,9 +354,9 @@ static int judge_hessian(int32_t kind, const cr_vec3 x[4], double step, double h
     for (int col = 0; col < 12; col++) {
         quad* entry = &y[col / 3].v[col % 3];
         const quad keep = *entry;
-        *entry = keep + step;
+        *entry = keep + (quad)step;
         const judged up = judge(kind, y);
-        *entry = keep - step;
+        *entry = keep - (quad)step;
         const judged down = judge(kind, y);
         *entry = keep;
         if (up.active != active || down.active != active) {
@@ -364,7 +364,8 @@ static int judge_hessian(int32_t kind, const cr_vec3 x[4], double step, double h
         }
         for (int row = 0; row < 12; row++) {
             const int k = row / 3, i = row % 3;
-            hess[row][col] = (double)((up.c[k] * up.n.v[i] - down.c[k] * down.n.v[i]) / (2 * step));
+            hess[row][col] =
+                (double)((up.c[k] * up.n.v[i] - down.c[k] * down.n.v[i]) / (2 * (quad)step));
         }
     }
     return 1;
