@@ -4,9 +4,9 @@
 #include "core/array.h"
 #include "core/status.h"
 
-// Symmetric pattern. Block (i,j), i >= j, is entry e of block column j. Values of the lower triangle
-// in `lower`; an unsymmetric matrix also has `upper`, where entry e holds block (j,i). Every block
-// is row-major. Owns its memory and keeps it from one build to the next.
+// Symmetric pattern. Block (i,j), i >= j, is entry e of block column j. Values of the lower
+// triangle in `lower`; an unsymmetric matrix also has `upper`, where entry e holds block (j,i).
+// Every block is row-major. Owns its memory and keeps it from one build to the next.
 typedef struct cr_block_matrix {
     int32_t block_count;
     int32_t scalar_count;    // sum of sizes
@@ -26,16 +26,15 @@ typedef struct cr_block_matrix {
 // Pattern from a list of block pairs (i,j) in any order, repeats and i == j allowed; diagonals are
 // always there. Values are zero afterwards. No allocation once warm.
 carom_status cr_block_matrix_build(cr_block_matrix* m, int32_t block_count, const int32_t* size,
-                                   int32_t pair_count, const int32_t (*pair)[2],
-                                   int32_t symmetric);
+                                   int32_t pair_count, const int32_t (*pair)[2], int32_t symmetric);
 void cr_block_matrix_release(cr_block_matrix* m);
 void cr_block_matrix_zero(cr_block_matrix* m);
 
 // The entry that holds blocks (i,j) and (j,i), or -1.
 int32_t cr_block_matrix_find(const cr_block_matrix* m, int32_t i, int32_t j);
 
-// Adds b (row-major, size[i] x size[j]) at block (i,j). Of a symmetric matrix give each off-diagonal
-// block once (as (i,j) or transposed as (j,i)); of an unsymmetric one each on its own.
+// Adds b (row-major, size[i] x size[j]) at block (i,j). Of a symmetric matrix give each
+// off-diagonal block once (as (i,j) or transposed as (j,i)); of an unsymmetric one each on its own.
 void cr_block_matrix_add(cr_block_matrix* m, int32_t i, int32_t j, const double* b);
 
 // y = A x and y = A^T x; [scalar_count]. x and y differ.

@@ -1,0 +1,592 @@
+#include "math/block_factor.h"
+#include "core/arena.h"
+#include "core/assert.h"
+#include "math/block_kernel.h"
+#include "math/block_order.h"
+#include <math.h>
+#include <string.h>
+
+// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness.
+static const double pivot_floor = 1e-14;
+
+// Columns of an update that are computed and then spread at one go: they stay in the first cache.
+static const int32_t strip = 12;
+
+typedef enum factor_kind { FACTOR_NONE, FACTOR_CHOLESKY, FACTOR_LU } factor_kind;
+
+// Neighbouring rows of one panel that are neighbours in another as well.
+typedef struct row_run {
+    int32_t from, to, count;
+} row_run;
+
+struct cr_block_factor {
+    const cr_block_kernel* kernel;
+    factor_kind kind;
+    int32_t analysed;
+    cr_block_order order;
+    cr_arena arena;
+
+    // the pattern it was made for
+    int32_t block_count, entry_count;
+    CR_ARRAY(int32_t) size;
+    CR_ARRAY(int32_t) start;
+    CR_ARRAY(int32_t) row;
+
+    // A = L U: squares hold L and U (of Cholesky: L alone), lower the panels of L, upper those of
+    // U^T. inverse is one over the diagonal, by scalar in the order of elimination.
+    CR_ARRAY(double) square;
+    CR_ARRAY(double) lower;
+    CR_ARRAY(double) upper;
+    CR_ARRAY(double) inverse;
+    CR_ARRAY(int32_t) pivot;
+
+    CR_ARRAY(int32_t) place; // [block_count] row in the panel (or column in the square) being made
+    CR_ARRAY(int32_t) head;  // [super_count] first of the supernodes that will update this one
+    CR_ARRAY(int32_t) next;  // [super_count] the one after
+    CR_ARRAY(int32_t) at;    // [super_count] the first of its rows that is still to be used
+    CR_ARRAY(row_run) run;
+    CR_ARRAY(double) product;
+    CR_ARRAY(double) x;    // [scalar_count] right-hand side in the order of elimination
+    CR_ARRAY(double) tail; // [tallest] the part of it a panel touches
+};
+
+carom_status cr_block_factor_create(cr_block_factor** out)
+{
+    *out = cr_memory_take(1, sizeof **out);
+    if (!*out) {
+        return CAROM_ERR_MEMORY;
+    }
+    (*out)->kernel = cr_block_kernel_best();
+    return CAROM_OK;
+}
+
+void cr_block_factor_destroy(cr_block_factor* f)
+{
+    if (!f) {
+        return;
+    }
+    cr_block_order_release(&f->order);
+    cr_arena_release(&f->arena);
+    cr_array_release(&f->size);
+    cr_array_release(&f->start);
+    cr_array_release(&f->row);
+    cr_array_release(&f->square);
+    cr_array_release(&f->lower);
+    cr_array_release(&f->upper);
+    cr_array_release(&f->inverse);
+    cr_array_release(&f->pivot);
+    cr_array_release(&f->place);
+    cr_array_release(&f->head);
+    cr_array_release(&f->next);
+    cr_array_release(&f->at);
+    cr_array_release(&f->run);
+    cr_array_release(&f->product);
+    cr_array_release(&f->x);
+    cr_array_release(&f->tail);
+    cr_memory_free(f);
+}
+
+static int same(const int32_t* a, const int32_t* b, int32_t count)
+{
+    return count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+static int same_pattern(const cr_block_factor* f, const cr_block_matrix* m)
+{
+    return f->analysed && f->block_count == m->block_count && f->entry_count == m->entry_count &&
+           same(f->size.items, m->size.items, m->block_count) &&
+           same(f->start.items, m->start.items, m->block_count + 1) &&
+           same(f->row.items, m->row.items, m->entry_count);
+}
+
+static int keep_pattern(cr_block_factor* f, const cr_block_matrix* m)
+{
+    if (!cr_array_reserve(&f->size, m->block_count) ||
+        !cr_array_reserve(&f->start, m->block_count + 1) ||
+        !cr_array_reserve(&f->row, m->entry_count)) {
+        return 0;
+    }
+    f->block_count = m->block_count;
+    f->entry_count = m->entry_count;
+    if (m->block_count > 0) {
+        memcpy(f->size.items, m->size.items, (size_t)m->block_count * sizeof(int32_t));
+        memcpy(f->start.items, m->start.items, (size_t)(m->block_count + 1) * sizeof(int32_t));
+        memcpy(f->row.items, m->row.items, (size_t)m->entry_count * sizeof(int32_t));
+    }
+    return 1;
+}
+
+static int reserve_work(cr_block_factor* f)
+{
+    const cr_block_order* o = &f->order;
+    return cr_array_reserve(&f->square, o->square_count) &&
+           cr_array_reserve(&f->lower, o->panel_count) &&
+           cr_array_reserve(&f->inverse, o->scalar_count) &&
+           cr_array_reserve(&f->pivot, o->scalar_count) &&
+           cr_array_reserve(&f->place, o->block_count) &&
+           cr_array_reserve(&f->head, o->super_count) &&
+           cr_array_reserve(&f->next, o->super_count) && cr_array_reserve(&f->at, o->super_count) &&
+           cr_array_reserve(&f->run, o->block_count) &&
+           cr_array_reserve(&f->product, strip * (o->tallest + 8)) &&
+           cr_array_reserve(&f->x, o->scalar_count) && cr_array_reserve(&f->tail, o->tallest);
+}
+
+carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* m)
+{
+    if (same_pattern(f, m)) {
+        return CAROM_OK;
+    }
+    f->analysed = 0;
+    f->kind = FACTOR_NONE;
+    carom_status status = cr_block_order_build(&f->order, m, &f->arena);
+    if (status == CAROM_OK) {
+        status = cr_arena_settle(&f->arena);
+    }
+    if (status != CAROM_OK || !reserve_work(f) || !keep_pattern(f, m)) {
+        return CAROM_ERR_MEMORY;
+    }
+    f->analysed = 1;
+    return CAROM_OK;
+}
+
+// to (column-major) := block of `rows` x `columns` numbers, row-major, or its transpose
+static void copy_block(int32_t rows, int32_t columns, int32_t transposed, const double* from,
+                       double* to, ptrdiff_t step)
+{
+    for (int32_t r = 0; r < rows; r++) {
+        for (int32_t c = 0; c < columns; c++) {
+            to[transposed ? r * step + c : c * step + r] = from[r * columns + c];
+        }
+    }
+}
+
+static void clear(double* values, int64_t count)
+{
+    if (count > 0) {
+        memset(values, 0, (size_t)count * sizeof *values);
+    }
+}
+
+// The columns of the matrix that belong to supernode s. With `upper`, the rows as well.
+static void assemble(cr_block_factor* f, const cr_block_matrix* m, int32_t s, int32_t with_upper)
+{
+    const cr_block_super* super = &f->order.super.items[s];
+    clear(f->square.items + super->square_place, (int64_t)super->square_step * super->width);
+    clear(f->lower.items + super->panel_place, (int64_t)super->panel_step * super->width);
+    if (with_upper) {
+        clear(f->upper.items + super->panel_place, (int64_t)super->panel_step * super->width);
+    }
+    for (int32_t e = super[0].entry_start; e < super[1].entry_start; e++) {
+        const cr_block_source* source = &f->order.source.items[e];
+        const double* given = m->lower.items + m->place.items[source->entry]; // block (i,j)
+        double* below = (source->in_square ? f->square.items : f->lower.items) + source->place;
+        if (!with_upper) {
+            copy_block(source->rows, source->columns, source->turned, given, below, source->step);
+            continue;
+        }
+        if (source->place == source->mirror && source->in_square) {
+            copy_block(source->rows, source->columns, 0, given, below, source->step);
+            continue;
+        }
+        // block (j,i), columns x rows; of a symmetric matrix it is the other one's transpose
+        const int32_t symmetric = m->symmetric;
+        const double* other = symmetric ? given : m->upper.items + m->place.items[source->entry];
+        const int32_t other_rows = symmetric ? source->rows : source->columns;
+        const int32_t other_columns = symmetric ? source->columns : source->rows;
+        double* above =
+            source->in_square ? f->square.items + source->mirror : f->upper.items + source->place;
+        // the panel of U is kept transposed, the square is not
+        const int32_t flip = !source->in_square;
+        if (source->turned) {
+            copy_block(other_rows, other_columns, symmetric, other, below, source->step);
+            copy_block(source->rows, source->columns, flip, given, above, source->step);
+        } else {
+            copy_block(source->rows, source->columns, 0, given, below, source->step);
+            copy_block(other_rows, other_columns, symmetric != flip, other, above, source->step);
+        }
+    }
+}
+
+// The least pivots that are taken for more than round-off.
+static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor_kind kind)
+{
+    const double* square = f->square.items + super->square_place;
+    double* least = f->inverse.items + super->scalar;
+    for (int32_t j = 0; j < super->width; j++) {
+        const double* column = square + (ptrdiff_t)j * super->square_step;
+        double scale = fabs(column[j]);
+        for (int32_t i = 0; kind == FACTOR_LU && i < super->width; i++) {
+            scale = fmax(scale, fabs(column[i]));
+        }
+        least[j] = pivot_floor * scale;
+    }
+}
+
+// to -= product, by runs of rows; one column
+static inline void spread(int32_t run_count, const row_run* run, const double* from, double* to)
+{
+    for (int32_t r = 0; r < run_count; r++) {
+        const double* a = from + run[r].from;
+        double* b = to + run[r].to;
+        for (int32_t i = 0; i < run[r].count; i++) {
+            b[i] -= a[i];
+        }
+    }
+}
+
+// Rows `first` to `last` of supernode d, as runs in what f->place speaks of; counted from `origin`.
+static int32_t find_runs(const cr_block_factor* f, int32_t first, int32_t last, int32_t origin,
+                         row_run* run)
+{
+    const cr_block_order* o = &f->order;
+    int32_t count = 0;
+    for (int32_t p = first; p < last; p++) {
+        const int32_t i = o->row.items[p];
+        const int32_t from = o->row_place.items[p] - origin;
+        const int32_t to = f->place.items[i];
+        const int32_t size = o->size.items[i];
+        if (count > 0 && run[count - 1].to + run[count - 1].count == to) {
+            run[count - 1].count += size;
+        } else {
+            run[count++] = (row_run){from, to, size};
+        }
+    }
+    return count;
+}
+
+// Takes from supernode s what supernode d contributes: the rows of d that are columns of s, from
+// row p1 up to p2, times all of its rows from there on. In letters, with rows R of d in s and Q
+// behind them: square(R,R) -= L_R U_R, panel(Q,R) -= L_Q U_R; of an LU also U^T(Q,R) -= U^T_Q
+// L_R^T.
+static void update(cr_block_factor* f, int32_t s, int32_t d, int32_t p1, int32_t p2,
+                   factor_kind kind)
+{
+    const cr_block_order* o = &f->order;
+    const cr_block_super* to = &o->super.items[s];
+    const cr_block_super* from = &o->super.items[d];
+    const int32_t end = o->super.items[d + 1].row_start;
+    const int32_t top = o->row_place.items[p1];
+    const int32_t bottom = p2 < end ? o->row_place.items[p2] : from->height;
+    const double* lower = f->lower.items + from->panel_place + top;
+    const double* upper =
+        (kind == FACTOR_LU ? f->upper.items : f->lower.items) + from->panel_place + top;
+    const int32_t step = from->panel_step;
+    double* product = f->product.items;
+
+    const int32_t inside = find_runs(f, p1, p2, top, f->run.items);
+    const row_run* run = f->run.items;
+    row_run* outer = f->run.items + inside;
+    const int32_t outside = find_runs(f, p2, end, top, outer);
+    const int32_t width = bottom - top;
+    const int32_t height = from->height - top;
+    const int32_t product_step = (height + 7) / 8 * 8;
+    int32_t column_run = 0;
+    for (int32_t c = 0; c < width; c += strip) {
+        const int32_t columns = width - c < strip ? width - c : strip;
+        // of a symmetric matrix only the rows from the diagonal on matter
+        const int32_t skip = kind == FACTOR_CHOLESKY ? c : 0;
+        f->kernel->product(height - skip, columns, from->width, lower + skip, step, upper + c, step,
+                           product + skip, product_step);
+        int32_t in_run = column_run;
+        for (int32_t j = 0; j < columns; j++) {
+            while (run[in_run].from + run[in_run].count <= c + j) {
+                in_run++;
+            }
+            const ptrdiff_t column = run[in_run].to + (c + j - run[in_run].from);
+            const double* computed = product + (ptrdiff_t)j * product_step;
+            double* square = f->square.items + to->square_place + column * to->square_step;
+            if (kind == FACTOR_LU) {
+                spread(inside, run, computed, square);
+            } else {
+                // rows of the same run from the diagonal on, then the later runs
+                const int32_t past = c + j - run[in_run].from;
+                const row_run rest = {c + j, run[in_run].to + past, run[in_run].count - past};
+                spread(1, &rest, computed, square);
+                spread(inside - in_run - 1, run + in_run + 1, computed, square);
+            }
+            spread(outside, outer, computed,
+                   f->lower.items + to->panel_place + column * to->panel_step);
+        }
+        if (kind == FACTOR_LU && outside > 0) {
+            f->kernel->product(height - width, columns, from->width, upper + width, step, lower + c,
+                               step, product + width, product_step);
+            in_run = column_run;
+            for (int32_t j = 0; j < columns; j++) {
+                while (run[in_run].from + run[in_run].count <= c + j) {
+                    in_run++;
+                }
+                const ptrdiff_t column = run[in_run].to + (c + j - run[in_run].from);
+                spread(outside, outer, product + (ptrdiff_t)j * product_step,
+                       f->upper.items + to->panel_place + column * to->panel_step);
+            }
+        }
+        column_run = in_run;
+    }
+}
+
+// Files supernode d under the one that its next unused row belongs to.
+static void file_under_next(cr_block_factor* f, int32_t d)
+{
+    const cr_block_order* o = &f->order;
+    if (f->at.items[d] < o->super.items[d + 1].row_start) {
+        const int32_t s = o->super_of.items[o->row.items[f->at.items[d]]];
+        f->next.items[d] = f->head.items[s];
+        f->head.items[s] = d;
+    }
+}
+
+static void note_places(cr_block_factor* f, int32_t s)
+{
+    const cr_block_order* o = &f->order;
+    const cr_block_super* super = &o->super.items[s];
+    for (int32_t k = super[0].first; k < super[1].first; k++) {
+        f->place.items[k] = o->first.items[k] - super->scalar;
+    }
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        f->place.items[o->row.items[p]] = o->row_place.items[p];
+    }
+}
+
+static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
+{
+    const cr_block_order* o = &f->order;
+    const int32_t past = o->super.items[s + 1].first;
+    int32_t following;
+    for (int32_t d = f->head.items[s]; d >= 0; d = following) {
+        following = f->next.items[d];
+        const int32_t p1 = f->at.items[d];
+        int32_t p2 = p1;
+        while (p2 < o->super.items[d + 1].row_start && o->row.items[p2] < past) {
+            p2++;
+        }
+        update(f, s, d, p1, p2, kind);
+        f->at.items[d] = p2;
+        file_under_next(f, d);
+    }
+}
+
+static int finish_cholesky(cr_block_factor* f, const cr_block_super* super)
+{
+    double* square = f->square.items + super->square_place;
+    double* inverse = f->inverse.items + super->scalar;
+    if (!f->kernel->cholesky(super->width, square, super->square_step, inverse)) {
+        return 0;
+    }
+    f->kernel->solve_right(super->height, super->width, f->lower.items + super->panel_place,
+                           super->panel_step, square, 1, super->square_step, inverse);
+    return 1;
+}
+
+// P A = L U in the square; then below it L := A U^-1, and beside it U := L^-1 P A.
+static int finish_lu(cr_block_factor* f, const cr_block_super* super)
+{
+    double* square = f->square.items + super->square_place;
+    double* inverse = f->inverse.items + super->scalar;
+    double* upper = f->upper.items + super->panel_place;
+    int32_t* pivot = f->pivot.items + super->scalar;
+    const int32_t step = super->panel_step;
+    if (!f->kernel->lu(super->width, square, super->square_step, inverse, pivot)) {
+        return 0;
+    }
+    f->kernel->solve_right(super->height, super->width, f->lower.items + super->panel_place, step,
+                           square, super->square_step, 1, inverse);
+    for (int32_t j = 0; j < super->width; j++) {
+        double* a = upper + (ptrdiff_t)j * step;
+        double* b = upper + (ptrdiff_t)pivot[j] * step;
+        for (int32_t i = 0; a != b && i < super->height; i++) {
+            const double here = a[i];
+            a[i] = b[i];
+            b[i] = here;
+        }
+    }
+    f->kernel->solve_right(super->height, super->width, upper, step, square, 1, super->square_step,
+                           NULL);
+    return 1;
+}
+
+// Supernode by supernode: gather what the finished ones contribute, then finish this one.
+static carom_status factor(cr_block_factor* f, const cr_block_matrix* m, factor_kind kind)
+{
+    CR_ASSERT(same_pattern(f, m));
+    f->kind = FACTOR_NONE;
+    const cr_block_order* o = &f->order;
+    for (int32_t s = 0; s < o->super_count; s++) {
+        f->head.items[s] = -1;
+    }
+    for (int32_t s = 0; s < o->super_count; s++) {
+        const cr_block_super* super = &o->super.items[s];
+        assemble(f, m, s, kind == FACTOR_LU);
+        least_pivots(f, super, kind);
+        note_places(f, s);
+        apply_updates(f, s, kind);
+        if (!(kind == FACTOR_LU ? finish_lu(f, super) : finish_cholesky(f, super))) {
+            return CAROM_ERR_NOT_POSITIVE;
+        }
+        f->at.items[s] = super->row_start;
+        file_under_next(f, s);
+    }
+    f->kind = kind;
+    return CAROM_OK;
+}
+
+carom_status cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m)
+{
+    return factor(f, m, FACTOR_CHOLESKY);
+}
+
+carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m)
+{
+    if (!cr_array_reserve(&f->upper, f->order.panel_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    return factor(f, m, FACTOR_LU);
+}
+
+// The numbers a panel's rows stand for, drawn together, and back again with what is to be taken
+// off.
+static void gather(const cr_block_order* o, const cr_block_super* super, const double* x,
+                   double* tail)
+{
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        const int32_t i = o->row.items[p];
+        const double* from = x + o->first.items[i];
+        double* to = tail + o->row_place.items[p];
+        for (int32_t k = 0; k < o->size.items[i]; k++) {
+            to[k] = from[k];
+        }
+    }
+    for (int32_t k = super->height; k < super->panel_step; k++) {
+        tail[k] = 0.0;
+    }
+}
+
+static void subtract_tail(const cr_block_order* o, const cr_block_super* super, const double* tail,
+                          double* x)
+{
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        const int32_t i = o->row.items[p];
+        const double* from = tail + o->row_place.items[p];
+        double* to = x + o->first.items[i];
+        for (int32_t k = 0; k < o->size.items[i]; k++) {
+            to[k] -= from[k];
+        }
+    }
+}
+
+// x := T^-1 x with T lower triangular, entry (i,j) at t[i * row + j * step].
+static void solve_forward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
+                          const double* inverse, double* x)
+{
+    for (int32_t j = 0; j < n; j++) {
+        x[j] = inverse ? x[j] * inverse[j] : x[j];
+        for (int32_t i = j + 1; i < n; i++) {
+            x[i] -= t[i * row + j * step] * x[j];
+        }
+    }
+}
+
+// x := T^-T x
+static void solve_backward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
+                           const double* inverse, double* x)
+{
+    for (int32_t j = n - 1; j >= 0; j--) {
+        double sum = x[j];
+        for (int32_t i = j + 1; i < n; i++) {
+            sum -= t[i * row + j * step] * x[i];
+        }
+        x[j] = inverse ? sum * inverse[j] : sum;
+    }
+}
+
+static void exchange(double* x, int32_t i, int32_t j)
+{
+    const double here = x[i];
+    x[i] = x[j];
+    x[j] = here;
+}
+
+// Down the tree with a lower triangle, up with the transpose of one. Cholesky has one triangle.
+// With A = P^T L U the two are L and U^T; for A^T x = b they change places, and the exchanges,
+// which go with L, come last and backwards.
+static void solve(cr_block_factor* f, double* x, int32_t transposed)
+{
+    CR_ASSERT(f->kind != FACTOR_NONE);
+    const cr_block_order* o = &f->order;
+    const int lu = f->kind == FACTOR_LU;
+    const double* down = lu && transposed ? f->upper.items : f->lower.items;
+    const double* up = lu && !transposed ? f->upper.items : f->lower.items;
+    const int down_is_upper = lu && transposed;
+    const int up_is_upper = lu && !transposed;
+    double* y = f->x.items;
+    double* tail = f->tail.items;
+    for (int32_t k = 0; k < o->block_count; k++) {
+        for (int32_t i = 0; i < o->size.items[k]; i++) {
+            y[o->first.items[k] + i] = x[o->outside.items[k] + i];
+        }
+    }
+    for (int32_t s = 0; s < o->super_count; s++) {
+        const cr_block_super* super = &o->super.items[s];
+        const double* square = f->square.items + super->square_place;
+        const double* inverse = f->inverse.items + super->scalar;
+        const int32_t* pivot = f->pivot.items + super->scalar;
+        double* own = y + super->scalar;
+        if (down_is_upper) {
+            solve_forward(super->width, square, super->square_step, 1, inverse, own);
+        } else {
+            for (int32_t j = 0; lu && j < super->width; j++) {
+                exchange(own, j, pivot[j]);
+            }
+            solve_forward(super->width, square, 1, super->square_step, lu ? NULL : inverse, own);
+        }
+        if (super->height > 0) {
+            f->kernel->times(super->height, super->width, down + super->panel_place,
+                             super->panel_step, own, tail);
+            subtract_tail(o, super, tail, y);
+        }
+    }
+    for (int32_t s = o->super_count - 1; s >= 0; s--) {
+        const cr_block_super* super = &o->super.items[s];
+        const double* square = f->square.items + super->square_place;
+        const double* inverse = f->inverse.items + super->scalar;
+        const int32_t* pivot = f->pivot.items + super->scalar;
+        double* own = y + super->scalar;
+        if (super->height > 0) {
+            gather(o, super, y, tail);
+            f->kernel->minus_transposed(super->height, super->width, up + super->panel_place,
+                                        super->panel_step, tail, own);
+        }
+        if (up_is_upper) {
+            solve_backward(super->width, square, super->square_step, 1, inverse, own);
+        } else {
+            solve_backward(super->width, square, 1, super->square_step, lu ? NULL : inverse, own);
+            for (int32_t j = super->width - 1; lu && j >= 0; j--) {
+                exchange(own, j, pivot[j]);
+            }
+        }
+    }
+    for (int32_t k = 0; k < o->block_count; k++) {
+        for (int32_t i = 0; i < o->size.items[k]; i++) {
+            x[o->outside.items[k] + i] = y[o->first.items[k] + i];
+        }
+    }
+}
+
+void cr_block_factor_solve(cr_block_factor* f, double* x)
+{
+    solve(f, x, 0);
+}
+
+void cr_block_factor_solve_transposed(cr_block_factor* f, double* x)
+{
+    solve(f, x, 1);
+}
+
+int64_t cr_block_factor_nonzeros(const cr_block_factor* f)
+{
+    return (int64_t)f->order.nonzeros;
+}
+
+double cr_block_factor_flops(const cr_block_factor* f)
+{
+    return f->order.flops;
+}

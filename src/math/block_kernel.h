@@ -1,0 +1,41 @@
+// block_kernel.h - the dense arithmetic of supernodes, in as wide vectors as the machine has.
+#pragma once
+
+#include "core/status.h"
+
+// All matrices are column-major; a step is the number of doubles from one column to the next. Rows
+// are worked on in whole lines of 8: a call may read, and where it writes may write, up to 7 rows
+// past the last. Every number is computed by the same operations in the same order whatever the
+// width of the vectors: all sets of kernels give the same bits.
+typedef struct cr_block_kernel {
+    const char* name;
+
+    // C = A B^T; A is m x k, B n x k, C m x n.
+    void (*product)(int32_t m, int32_t n, int32_t k, const double* a, int32_t a_step,
+                    const double* b, int32_t b_step, double* c, int32_t c_step);
+
+    // X := X T^-T; X is m x n. T is lower triangular, its entry (i,j) at t[i * t_row + j * t_step].
+    // inverse[n] are the inverses of its diagonal, or NULL when that is all ones.
+    void (*solve_right)(int32_t m, int32_t n, double* x, int32_t x_step, const double* t,
+                        int32_t t_row, int32_t t_step, const double* inverse);
+
+    // Lower triangle of D := its Cholesky factor. inverse[n] holds the least acceptable pivots and
+    // becomes the inverses of the factor's diagonal. False when a pivot is not above its least.
+    int (*cholesky)(int32_t n, double* d, int32_t d_step, double* inverse);
+
+    // D := L U with rows exchanged: first row j with row pivot[j] >= j, for j = 0, 1, ...
+    // inverse[n] as above, for the diagonal of U.
+    int (*lu)(int32_t n, double* d, int32_t d_step, double* inverse, int32_t* pivot);
+
+    // y = P x and x := x - P^T y; P is m x n. y has whole lines, for the second with zeros behind
+    // m.
+    void (*times)(int32_t m, int32_t n, const double* p, int32_t p_step, const double* x,
+                  double* y);
+    void (*minus_transposed)(int32_t m, int32_t n, const double* p, int32_t p_step, const double* y,
+                             double* x);
+} cr_block_kernel;
+
+// Set number level, 0 being the one that runs everywhere; NULL when this machine lacks it or there
+// is none of that number. The best one is the last that is there.
+const cr_block_kernel* cr_block_kernel_level(int level);
+const cr_block_kernel* cr_block_kernel_best(void);

@@ -1,0 +1,383 @@
+// block_kernel_body.h - the text of block_kernel.c, once for every width of vectors. No guard: it
+// is included once per set, with LANES doubles to a vector, TARGET the attribute that allows them
+// and NAME(x) the names of the set.
+
+#define INLINE TARGET static inline __attribute__((always_inline))
+
+// may lie anywhere in an array of doubles
+typedef double NAME(vec) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+// Tiles of up to 2 vectors x 6 columns live in registers. vecs and n are constants where these are
+// inlined, so that the loops over them vanish.
+INLINE void NAME(product_tile)(const int vecs, const int n, int32_t k, const double* a,
+                               ptrdiff_t a_step, const double* b, ptrdiff_t b_step, double* c,
+                               ptrdiff_t c_step)
+{
+    NAME(vec) sum[6][2];
+    for (int j = 0; j < n; j++) {
+        for (int v = 0; v < vecs; v++) {
+            sum[j][v] = (NAME(vec)){0};
+        }
+    }
+    for (int32_t p = 0; p < k; p++) {
+        NAME(vec) x[2];
+        for (int v = 0; v < vecs; v++) {
+            x[v] = *(const NAME(vec)*)(a + v * LANES);
+        }
+        for (int j = 0; j < n; j++) {
+            for (int v = 0; v < vecs; v++) {
+                sum[j][v] += x[v] * b[j];
+            }
+        }
+        a += a_step;
+        b += b_step;
+    }
+    for (int j = 0; j < n; j++) {
+        for (int v = 0; v < vecs; v++) {
+            *(NAME(vec)*)(c + j * c_step + v * LANES) = sum[j][v];
+        }
+    }
+}
+
+INLINE void NAME(product_columns)(const int n, int32_t m, int32_t k, const double* a,
+                                  int32_t a_step, const double* b, int32_t b_step, double* c,
+                                  int32_t c_step)
+{
+    int32_t i = 0;
+    const int32_t rows = (m + 7) & ~7;
+    for (; i + 2 * LANES <= rows; i += 2 * LANES) {
+        NAME(product_tile)(2, n, k, a + i, a_step, b, b_step, c + i, c_step);
+    }
+    for (; i < rows; i += LANES) {
+        NAME(product_tile)(1, n, k, a + i, a_step, b, b_step, c + i, c_step);
+    }
+}
+
+TARGET static void NAME(product)(int32_t m, int32_t n, int32_t k, const double* a, int32_t a_step,
+                                 const double* b, int32_t b_step, double* c, int32_t c_step)
+{
+    for (; n >= 6; n -= 6) {
+        NAME(product_columns)(6, m, k, a, a_step, b, b_step, c, c_step);
+        b += 6;
+        c += 6 * (ptrdiff_t)c_step;
+    }
+    switch (n) {
+    case 5:
+        NAME(product_columns)(5, m, k, a, a_step, b, b_step, c, c_step);
+        break;
+    case 4:
+        NAME(product_columns)(4, m, k, a, a_step, b, b_step, c, c_step);
+        break;
+    case 3:
+        NAME(product_columns)(3, m, k, a, a_step, b, b_step, c, c_step);
+        break;
+    case 2:
+        NAME(product_columns)(2, m, k, a, a_step, b, b_step, c, c_step);
+        break;
+    case 1:
+        NAME(product_columns)(1, m, k, a, a_step, b, b_step, c, c_step);
+        break;
+    default:
+        break;
+    }
+}
+
+// Columns k .. k+n-1 of X, given those before: subtracts what the earlier columns contribute and,
+// if asked, solves with the n x n triangle. t is row k of T, inverse belongs to column k.
+INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, int32_t k,
+                             const double* x, ptrdiff_t x_step, const double* t, ptrdiff_t t_row,
+                             ptrdiff_t t_step, const double* inverse, double* out)
+{
+    NAME(vec) sum[6][2];
+    for (int j = 0; j < n; j++) {
+        for (int v = 0; v < vecs; v++) {
+            sum[j][v] = *(const NAME(vec)*)(out + j * x_step + v * LANES);
+        }
+    }
+    for (int32_t p = 0; p < k; p++) {
+        NAME(vec) y[2];
+        for (int v = 0; v < vecs; v++) {
+            y[v] = *(const NAME(vec)*)(x + v * LANES);
+        }
+        for (int j = 0; j < n; j++) {
+            for (int v = 0; v < vecs; v++) {
+                sum[j][v] -= y[v] * t[j * t_row];
+            }
+        }
+        x += x_step;
+        t += t_step;
+    }
+    if (triangle) {
+        for (int j = 0; j < n; j++) {
+            for (int v = 0; v < vecs; v++) {
+                for (int i = 0; i < j; i++) {
+                    sum[j][v] -= sum[i][v] * t[j * t_row + i * t_step];
+                }
+                if (inverse) {
+                    sum[j][v] *= inverse[j];
+                }
+            }
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        for (int v = 0; v < vecs; v++) {
+            *(NAME(vec)*)(out + j * x_step + v * LANES) = sum[j][v];
+        }
+    }
+}
+
+INLINE void NAME(solve_columns)(const int n, const int triangle, int32_t m, int32_t k,
+                                const double* x, int32_t x_step, const double* t, int32_t t_row,
+                                int32_t t_step, const double* inverse, double* out)
+{
+    int32_t i = 0;
+    const int32_t rows = (m + 7) & ~7;
+    for (; i + 2 * LANES <= rows; i += 2 * LANES) {
+        NAME(solve_tile)
+        (2, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, out + i);
+    }
+    for (; i < rows; i += LANES) {
+        NAME(solve_tile)
+        (1, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, out + i);
+    }
+}
+
+// n <= 6 columns at `out`, after the k columns at x
+INLINE void NAME(solve_some)(int32_t n, const int triangle, int32_t m, int32_t k, const double* x,
+                             int32_t x_step, const double* t, int32_t t_row, int32_t t_step,
+                             const double* inverse, double* out)
+{
+    switch (n) {
+    case 6:
+        NAME(solve_columns)(6, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        break;
+    case 5:
+        NAME(solve_columns)(5, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        break;
+    case 4:
+        NAME(solve_columns)(4, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        break;
+    case 3:
+        NAME(solve_columns)(3, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        break;
+    case 2:
+        NAME(solve_columns)(2, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        break;
+    case 1:
+        NAME(solve_columns)(1, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        break;
+    default:
+        break;
+    }
+}
+
+TARGET static void NAME(subtract_some)(int32_t n, int32_t m, int32_t k, const double* a,
+                                       int32_t step, const double* b, int32_t b_row, int32_t b_step,
+                                       double* c)
+{
+    NAME(solve_some)(n, 0, m, k, a, step, b, b_row, b_step, NULL, c);
+}
+
+TARGET static void NAME(solve_right)(int32_t m, int32_t n, double* x, int32_t x_step,
+                                     const double* t, int32_t t_row, int32_t t_step,
+                                     const double* inverse)
+{
+    for (int32_t k = 0; k < n; k += 6) {
+        const int32_t some = n - k < 6 ? n - k : 6;
+        NAME(solve_some)
+        (some, 1, m, k, x, x_step, t + (ptrdiff_t)k * t_row, t_row, t_step,
+         inverse ? inverse + k : NULL, x + (ptrdiff_t)k * x_step);
+    }
+}
+
+// The lower triangle of an n x n matrix, n <= 6, in place.
+INLINE int NAME(cholesky_some)(int32_t n, double* d, ptrdiff_t step, double* inverse)
+{
+    for (int32_t j = 0; j < n; j++) {
+        double* column = d + j * step;
+        for (int32_t k = 0; k < j; k++) {
+            for (int32_t i = j; i < n; i++) {
+                column[i] -= d[i + k * step] * d[j + k * step];
+            }
+        }
+        const double pivot = column[j];
+        if (!(pivot > inverse[j] && pivot <= DBL_MAX)) {
+            return 0;
+        }
+        const double root = sqrt(pivot);
+        inverse[j] = 1.0 / root;
+        column[j] = root;
+        for (int32_t i = j + 1; i < n; i++) {
+            column[i] *= inverse[j];
+        }
+    }
+    return 1;
+}
+
+TARGET static int NAME(cholesky)(int32_t n, double* d, int32_t step, double* inverse)
+{
+    for (int32_t k = 0; k < n; k += 6) {
+        const int32_t some = n - k < 6 ? n - k : 6;
+        double* column = d + (ptrdiff_t)k * step;
+        NAME(subtract_some)(some, n - k, k, d + k, step, d + k, 1, step, column + k);
+        if (!NAME(cholesky_some)(some, column + k, step, inverse + k)) {
+            return 0;
+        }
+        if (n > k + some) {
+            NAME(solve_some)
+            (some, 1, n - k - some, 0, column, step, column + k, 1, step, inverse + k,
+             column + k + some);
+        }
+    }
+    return 1;
+}
+
+// Rows i and p of columns from .. to-1.
+INLINE void NAME(exchange)(double* d, ptrdiff_t step, int32_t from, int32_t to, int32_t i,
+                           int32_t p)
+{
+    for (int32_t c = from; c < to; c++) {
+        const double here = d[i + c * step];
+        d[i + c * step] = d[p + c * step];
+        d[p + c * step] = here;
+    }
+}
+
+// Columns k .. k+some-1 of an LU: the largest entry of each in turn becomes the pivot.
+INLINE int NAME(lu_some)(int32_t n, int32_t k, int32_t some, double* d, ptrdiff_t step,
+                         double* inverse, int32_t* pivot)
+{
+    for (int32_t j = k; j < k + some; j++) {
+        double* column = d + j * step;
+        int32_t p = j;
+        for (int32_t i = j + 1; i < n; i++) {
+            p = fabs(column[i]) > fabs(column[p]) ? i : p;
+        }
+        // asked this way round, a NaN in the column is refused unless it lies where it is not
+        // looked at; then it spreads into a later column
+        if (!(fabs(column[p]) > inverse[j] && fabs(column[p]) <= DBL_MAX)) {
+            return 0;
+        }
+        pivot[j] = p;
+        if (p != j) {
+            NAME(exchange)(d, step, 0, n, j, p);
+        }
+        inverse[j] = 1.0 / column[j];
+        for (int32_t i = j + 1; i < n; i++) {
+            column[i] *= inverse[j];
+        }
+        for (int32_t c = j + 1; c < k + some; c++) {
+            double* other = d + c * step;
+            const double factor = other[j];
+            for (int32_t i = j + 1; i < n; i++) {
+                other[i] -= column[i] * factor;
+            }
+        }
+    }
+    return 1;
+}
+
+TARGET static int NAME(lu)(int32_t n, double* d, int32_t d_step, double* inverse, int32_t* pivot)
+{
+    const ptrdiff_t step = d_step;
+    for (int32_t k = 0; k < n; k += 6) {
+        const int32_t some = n - k < 6 ? n - k : 6;
+        if (!NAME(lu_some)(n, k, some, d, step, inverse, pivot)) {
+            return 0;
+        }
+        const int32_t next = k + some;
+        for (int32_t c = next; c < n; c++) { // rows k .. next-1 of U
+            double* column = d + c * step + k;
+            for (int32_t j = 0; j < some; j++) {
+                const double factor = column[j];
+                for (int32_t i = j + 1; i < some; i++) {
+                    column[i] -= d[k + i + (k + j) * step] * factor;
+                }
+            }
+        }
+        for (int32_t c = next; c < n; c += 6) {
+            NAME(subtract_some)
+            (n - c < 6 ? n - c : 6, n - next, some, d + next + k * step, d_step, d + k + c * step,
+             d_step, 1, d + next + c * step);
+        }
+    }
+    return 1;
+}
+
+INLINE void NAME(times_tile)(const int vecs, int32_t n, const double* p, ptrdiff_t p_step,
+                             const double* x, double* y)
+{
+    NAME(vec) sum[4];
+    for (int v = 0; v < vecs; v++) {
+        sum[v] = (NAME(vec)){0};
+    }
+    for (int32_t j = 0; j < n; j++) {
+        for (int v = 0; v < vecs; v++) {
+            sum[v] += *(const NAME(vec)*)(p + v * LANES) * x[j];
+        }
+        p += p_step;
+    }
+    for (int v = 0; v < vecs; v++) {
+        *(NAME(vec)*)(y + v * LANES) = sum[v];
+    }
+}
+
+TARGET static void NAME(times)(int32_t m, int32_t n, const double* p, int32_t p_step,
+                               const double* x, double* y)
+{
+    int32_t i = 0;
+    const int32_t rows = (m + 7) & ~7;
+    for (; i + 4 * LANES <= rows; i += 4 * LANES) {
+        NAME(times_tile)(4, n, p + i, p_step, x, y + i);
+    }
+    for (; i + 2 * LANES <= rows; i += 2 * LANES) {
+        NAME(times_tile)(2, n, p + i, p_step, x, y + i);
+    }
+    for (; i < rows; i += LANES) {
+        NAME(times_tile)(1, n, p + i, p_step, x, y + i);
+    }
+}
+
+// Eight partial sums to a column, row i in sum i mod 8, whatever the width of the vectors.
+INLINE void NAME(minus_columns)(const int n, int32_t rows, const double* p, ptrdiff_t p_step,
+                                const double* y, double* x)
+{
+    NAME(vec) sum[2][8 / LANES];
+    for (int j = 0; j < n; j++) {
+        for (int v = 0; v < 8 / LANES; v++) {
+            sum[j][v] = (NAME(vec)){0};
+        }
+    }
+    for (int32_t i = 0; i < rows; i += 8) {
+        for (int v = 0; v < 8 / LANES; v++) {
+            for (int j = 0; j < n; j++) {
+                sum[j][v] += *(const NAME(vec)*)(p + j * p_step + i + v * LANES) *
+                             *(const NAME(vec)*)(y + i + v * LANES);
+            }
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        double s[8];
+        memcpy(s, sum[j], sizeof s);
+        x[j] -= ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    }
+}
+
+TARGET static void NAME(minus_transposed)(int32_t m, int32_t n, const double* p, int32_t p_step,
+                                          const double* y, double* x)
+{
+    const int32_t rows = (m + 7) & ~7;
+    int32_t j = 0;
+    for (; j + 2 <= n; j += 2) {
+        NAME(minus_columns)(2, rows, p + j * (ptrdiff_t)p_step, p_step, y, x + j);
+    }
+    if (j < n) {
+        NAME(minus_columns)(1, rows, p + j * (ptrdiff_t)p_step, p_step, y, x + j);
+    }
+}
+
+static const cr_block_kernel NAME(set) = {
+    SET_NAME, NAME(product), NAME(solve_right),     NAME(cholesky),
+    NAME(lu), NAME(times),   NAME(minus_transposed)};
+
+#undef INLINE
