@@ -84,16 +84,17 @@ static void test_scalars_have_full_precision(void)
         if (th > 3.0) {
             continue;
         }
+        const long double t = (long double)th;
         const cr_rot r = cr_rot_make((cr_vec3){0, th, 0});
         const double got[] = {r.a, r.b, r.a1, r.b1, r.a2, r.b2, r.j, r.j1};
         const int m[] = {1, 2, 1, 2, 1, 2, 3, 3}, order[] = {0, 0, 1, 1, 2, 2, 0, 1};
         for (int k = 0; k < 8; k++) {
-            const long double want = series(m[k], order[k], (long double)th * th);
-            const double off = (double)fabsl((got[k] - want) / want);
+            const long double want = series(m[k], order[k], t * t);
+            const double off = (double)fabsl(((long double)got[k] - want) / want);
             worst = fmax(worst, off);
             CHECK_NEAR(off, 0.0, 1e-14);
         }
-        CHECK_NEAR(r.c, (double)cosl(th), 1e-15);
+        CHECK_NEAR(r.c, (double)cosl(t), 1e-15);
     }
     printf("    worst relative error %.2g\n", worst);
 }
@@ -102,7 +103,8 @@ static void test_scalars_continue_beyond_the_series(void)
 {
     for (double th = 3.0; th < 40.0; th += 0.0371) {
         const cr_rot r = cr_rot_make((cr_vec3){th, 0, 0});
-        const long double t = th, s = t * t, a = sinl(t) / t, c = cosl(t), b = (1 - c) / s;
+        const long double t = (long double)th, s = t * t, a = sinl(t) / t, c = cosl(t),
+                          b = (1 - c) / s;
         const long double a1 = (c - a) / s, b1 = (a - 2 * b) / s, j = (1 - a) / s;
         CHECK_NEAR(r.a, (double)a, 1e-15);
         CHECK_NEAR(r.b, (double)b, 1e-15);
