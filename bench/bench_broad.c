@@ -1,8 +1,9 @@
 // bench_broad.c - what it costs to find the pairs of a scene: cost per body as the scene grows, and
 // the scenes that are hard on trees. Arguments: [workers] [rounds].
-#include "../tests/check.h"
 #include "collision/broad.h"
 #include "core/memory.h"
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +19,15 @@ static void need(int ok)
         fprintf(stderr, "bench_broad: a call failed\n");
         exit(1);
     }
+}
+
+// Uniform in [least, most), the same on every machine (splitmix64).
+static double uniform(uint64_t* seed, double least, double most)
+{
+    uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return least + (most - least) * (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
 static void put_vertex(scene* s, double x, double y, double z)
@@ -171,8 +181,8 @@ static double random_boxes(int32_t n)
     uint64_t seed = 1;
     const double side = cbrt(15.0 * n);
     for (int32_t b = 0; b < n; b++) {
-        const double x = check_random(&seed, 0, side), y = check_random(&seed, 0, side);
-        const double z = check_random(&seed, 0, side), a = check_random(&seed, 0.5, 1);
+        const double x = uniform(&seed, 0, side), y = uniform(&seed, 0, side);
+        const double z = uniform(&seed, 0, side), a = uniform(&seed, 0.5, 1);
         put_box(&s, x, y, z, a, a, a);
         end_body(&s, 0);
     }
@@ -199,9 +209,9 @@ static void pile(const char* name, int side, int layers, int ground)
         end_body(&s, CR_SURFACE_FIXED);
     }
     for (int b = 0; b < side * side * layers; b++) {
-        put_box(&s, b % side + check_random(&seed, -0.01, 0.01),
-                b / side % side + check_random(&seed, -0.01, 0.01), // NOLINT: whole rows
-                b / side / side, 1, 1, 1);                          // NOLINT: whole layers
+        put_box(&s, b % side + uniform(&seed, -0.01, 0.01),
+                b / side % side + uniform(&seed, -0.01, 0.01), // NOLINT: whole rows
+                b / side / side, 1, 1, 1);                     // NOLINT: whole layers
         end_body(&s, 0);
     }
     measure(name, &s, 0.02);
@@ -247,7 +257,7 @@ int main(int argc, char** argv)
     end_body(&s, CR_SURFACE_FIXED);
     uint64_t seed = 9;
     for (int b = 0; b < 1000; b++) {
-        put_box(&s, check_random(&seed, 0, 29), check_random(&seed, 0, 29), 0.06, 0.2, 0.2, 0.2);
+        put_box(&s, uniform(&seed, 0, 29), uniform(&seed, 0, 29), 0.06, 0.2, 0.2, 0.2);
         end_body(&s, 0);
     }
     measure("1000 boxes on terrain of 180k", &s, 0.01);
