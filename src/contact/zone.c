@@ -31,6 +31,8 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->line);
     cr_array_release(&zone->old_line);
     cr_array_release(&zone->result);
+    cr_array_release(&zone->sheet_x);
+    cr_array_release(&zone->sheet_scratch);
     cr_array_release(&zone->sizes);
     cr_array_release(&zone->pairs);
     cr_array_release(&zone->before);
@@ -149,6 +151,10 @@ static carom_status setup_numbers(cr_zone* zone)
 static carom_status build_matrix(cr_zone* zone, int32_t symmetric)
 {
     zone->pairs.count = 0;
+    const carom_status status = cr_zone_sheet_pattern(zone);
+    if (status != CAROM_OK) {
+        return status;
+    }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
         for (int b = 0; b < line->block_count; b++) {
@@ -190,13 +196,18 @@ static void add_mass(cr_zone* zone, int32_t b)
     cr_zone_matrix_add(&zone->matrix, b, b, part);
 }
 
-static void assemble(cr_zone* zone, int32_t curved)
+// How much of the curvature goes into the matrix. Each level is safer and slower than the one
+// before: exact; sheets positive element by element; contacts flat as well.
+enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_LEVELS };
+
+static void assemble(cr_zone* zone, int level)
 {
     cr_zone_matrix_zero(&zone->matrix);
     for (int32_t b = 0; b < zone->block_count; b++) {
         add_mass(zone, b);
     }
-    if (curved) {
+    cr_zone_sheet_hessian(zone, level == CURVE_EXACT ? CR_CLOTH_EXACT : CR_CLOTH_PROJECTED);
+    if (level < CURVE_SAFE) {
         cr_zone_line_curve(zone);
     }
 }
@@ -206,11 +217,15 @@ static void gradient(cr_zone* zone)
     for (int32_t i = 0; i < zone->n; i++) {
         zone->grad[i] = zone->mass[i] * (zone->z[i] - zone->target[i]);
     }
+    cr_zone_sheet_gradient(zone, zone->grad);
 }
 
 // If going straight to the target violates no row to first order, there is no contact.
 static int free_step(cr_zone* zone)
 {
+    if (zone->task->member_sheet_count > 0) {
+        return 0; // elasticity pulls too
+    }
     for (int32_t i = 0; i < zone->n; i++) {
         zone->d[i] = zone->target[i] - zone->z[i];
     }
@@ -233,13 +248,14 @@ static carom_status newton_step(cr_zone* zone)
         return CAROM_OK;
     }
     carom_status status = build_matrix(zone, !zone->rubbing);
-    for (int curved = 1; curved >= 0 && status == CAROM_OK; curved--) {
-        assemble(zone, curved);
+    const int first = CURVE_EXACT;
+    for (int level = first; level < CURVE_LEVELS && status == CAROM_OK; level++) {
+        assemble(zone, level);
         status = cr_zone_lcp_solve(zone);
         if (status != CAROM_ERR_NOT_POSITIVE) {
             return status;
         }
-        status = CAROM_OK; // a saddle: without the curvature the step walks off it
+        status = CAROM_OK; // a saddle: with less curvature the step walks off it
     }
     return status == CAROM_OK ? CAROM_ERR_NOT_POSITIVE : status;
 }
@@ -293,6 +309,22 @@ static double residual(cr_zone* zone)
     return scale > 0.0 ? most / scale : 0.0;
 }
 
+// Half way between the closest points, and the direction of friction there.
+static void describe(const cr_zone* zone, cr_zone_line* line)
+{
+    cr_zone_row* row = &line->row;
+    cr_vec3 b = {0, 0, 0};
+    const int32_t kind = zone->task->candidate[row->candidate].pair.kind;
+    for (int k = kind == CR_PAIR_EE ? 2 : 3; k < 4; k++) {
+        b = cr_vec3_add_scaled(b, row->at.c[k], zone->point.items[line->point[k]].x);
+    }
+    row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
+    row->slip = line->tau;
+    const double slip = cr_vec3_norm(line->tau), e = zone->stick;
+    const double weight = slip >= e ? 1.0 / slip : 2.0 / e - slip / (e * e);
+    row->rub = line->mu > 0.0 ? cr_vec3_scale(weight, line->tau) : (cr_vec3){0, 0, 0};
+}
+
 static carom_status finish(cr_zone* zone, double scale)
 {
     cr_motion* motion = zone->task->motion;
@@ -315,7 +347,7 @@ static carom_status finish(cr_zone* zone, double scale)
         cr_zone_line* line = &zone->line.items[i];
         const int touching = line->row.gap + line->eps * line->row.lam < weak * scale;
         zone->report.weakly_active += touching && line->row.lam < weak * most_lam;
-        line->row.slip = line->tau;
+        describe(zone, line);
         if (line->row.lam > 0.0 && !cr_array_push(&zone->result, line->row)) {
             return CAROM_ERR_MEMORY;
         }
@@ -344,6 +376,9 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     carom_status status = setup_blocks(zone);
     if (status == CAROM_OK) {
         status = setup_numbers(zone);
+    }
+    if (status == CAROM_OK) {
+        status = cr_zone_sheet_setup(zone);
     }
     if (status == CAROM_OK) {
         status = cr_zone_point_setup(zone);

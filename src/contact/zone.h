@@ -22,7 +22,10 @@ typedef struct cr_zone_task {
     cr_motion* motion;
     double h; // s
     const cr_cloth* sheet;     // all sheets of the scene
-    const int32_t* sheet_node; // first node of each
+    const cr_cloth_material* material;
+    const int32_t* sheet_node;   // first node of each
+    const double* node_velocity; // [3*node_count] m/s at the start
+    cr_vec3 wind;                // m/s
     int32_t frame_count;       // members
     const int32_t* frame;      // rigid frames, ascending
     int32_t member_sheet_count;

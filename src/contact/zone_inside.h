@@ -58,6 +58,8 @@ struct cr_zone {
     CR_ARRAY(cr_zone_line) line;
     CR_ARRAY(cr_zone_line) old_line;
     CR_ARRAY(cr_zone_row) result;
+    CR_ARRAY(double) sheet_x;     // [3*] m, nodes of the member sheets one after another
+    CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
     CR_ARRAY(int32_t) sizes;
     CR_ARRAY(int32_t) pairs;  // [2*] block pairs of the matrix
     CR_ARRAY(cr_vec3) before; // [point.count] positions at the last accepted iterate
@@ -80,6 +82,14 @@ double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const dou
 
 // zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the step.
 double cr_zone_check_step(cr_zone* zone, double least);
+
+// zone_sheet.c: what the member sheets add. Curvature is a cr_cloth_curvature.
+carom_status cr_zone_sheet_setup(cr_zone* zone);
+void cr_zone_sheet_place(cr_zone* zone);                  // sheet_x at zone->z and zone->along
+double cr_zone_sheet_energy(const cr_zone* zone);         // h^2 E
+void cr_zone_sheet_gradient(cr_zone* zone, double* grad); // grad += h^2 dE/dz
+carom_status cr_zone_sheet_pattern(cr_zone* zone);        // block pairs of the sheets' matrices
+void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d2E/dz2
 
 // zone_lcp.c: the Newton step with its working set.
 carom_status cr_zone_lcp_solve(cr_zone* zone);

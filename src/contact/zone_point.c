@@ -143,4 +143,5 @@ void cr_zone_point_place(cr_zone* zone)
                            : cr_vec3_load(zone->z + zone->block.items[point->block].first);
         point->x = cr_vec3_add(point->x0, point->moved);
     }
+    cr_zone_sheet_place(zone);
 }

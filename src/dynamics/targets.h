@@ -2,6 +2,7 @@
 #pragma once
 
 #include "math/quat.h"
+#include <stdint.h>
 
 // What acts on a body during a step.
 typedef struct cr_action {

@@ -168,7 +168,8 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
 }
 
 static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
-                               double from, double to)
+                               double from, double to, const cr_contact_memory* warm,
+                               int32_t warm_count)
 {
     const cr_model* model = sim->model;
     const cr_island* island = &sim->near.island.items[index];
@@ -178,15 +179,18 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
         .motion = &sim->motion,
         .h = h,
         .sheet = model->sheet,
+        .material = model->material,
         .sheet_node = model->sheet_node,
+        .node_velocity = sim->next.xv,
+        .wind = cr_vec3_load(model->world.wind),
         .frame_count = worker->frame.count,
         .frame = worker->frame.items,
         .member_sheet_count = worker->sheet.count,
         .member_sheet = worker->sheet.items,
         .candidate_count = island->candidate_end - island->candidate_begin,
         .candidate = sim->near.candidate.items + island->candidate_begin,
-        .warm_count = worker->warm.count,
-        .warm = worker->warm.items,
+        .warm_count = warm_count,
+        .warm = warm,
         .obstacle0 = sim->obstacle0,
         .obstacle1 = sim->obstacle1,
         .from = from,
@@ -217,17 +221,13 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
     result->contact.count = 0;
     rewind_members(sim, worker);
-    worker->warm.count = 0;
-    for (int32_t i = 0; i < sim->state.memory.count; i++) {
-        if (!cr_array_push(&worker->warm, sim->state.memory.items[i])) {
-            return CAROM_ERR_MEMORY;
-        }
-    }
+    const cr_contact_memory* warm = sim->state.memory.items;
+    int32_t warm_count = sim->state.memory.count;
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         aim(sim, worker, h);
         if (!alone) {
-            carom_status status = solve_part(sim, worker, index, h, from, to);
+            carom_status status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
             if (status == CAROM_OK) {
                 status = keep_contacts(sim, worker, index, h);
             }
@@ -240,6 +240,8 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
                     return CAROM_ERR_MEMORY;
                 }
             }
+            warm = worker->warm.items;
+            warm_count = worker->warm.count;
         }
         advance(sim, worker, h, from, to);
         result->farthest = cr_max(result->farthest, overreach(sim, worker));

@@ -48,7 +48,7 @@ static int moves(const cr_model* model, int32_t body)
 static double weight(const cr_model* model, int32_t body)
 {
     const int32_t sheet = model->body_sheet[body];
-    return sheet >= 0 ? model->sheet[sheet].mass : model->bodies.mass[model->bodies.frame[body]];
+    return sheet >= 0 ? model->sheet_mass[sheet] : model->bodies.mass[model->bodies.frame[body]];
 }
 
 // eps = compliance / m, m the geometric mean of the two bodies, or the one that moves.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contact/motion.h"
+#include "math/quat.h"
 #include "sim/sim.h"
 
 // What solving one island left behind.
