@@ -1,6 +1,8 @@
 #include "contact/zone.h"
 #include "contact/zone_inside.h"
 #include "core/assert.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // A zone is solved when the last full Newton step moved nothing by more than this part of the free
@@ -29,7 +31,8 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->now);
     cr_array_release(&zone->limiting);
     cr_array_release(&zone->line);
-    cr_array_release(&zone->old_line);
+    cr_array_release(&zone->share);
+    cr_array_release(&zone->spot);
     cr_array_release(&zone->result);
     cr_array_release(&zone->sheet_x);
     cr_array_release(&zone->sheet_scratch);
@@ -252,6 +255,9 @@ static carom_status newton_step(cr_zone* zone)
     for (int level = first; level < CURVE_LEVELS && status == CAROM_OK; level++) {
         assemble(zone, level);
         status = cr_zone_lcp_solve(zone);
+        if (status == CAROM_OK && zone->rubbing) {
+            cr_zone_line_foresee(zone);
+        }
         if (status != CAROM_ERR_NOT_POSITIVE) {
             return status;
         }
@@ -320,9 +326,7 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
     }
     row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
     row->slip = line->tau;
-    const double slip = cr_vec3_norm(line->tau), e = zone->stick;
-    const double weight = slip >= e ? 1.0 / slip : 2.0 / e - slip / (e * e);
-    row->rub = line->mu > 0.0 ? cr_vec3_scale(weight, line->tau) : (cr_vec3){0, 0, 0};
+    row->rub = line->rub;
 }
 
 static carom_status finish(cr_zone* zone, double scale)
@@ -366,7 +370,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
 {
     zone->task = task;
     zone->report = (cr_zone_report){0};
-    zone->line.count = zone->old_line.count = zone->result.count = 0;
+    zone->line.count = zone->result.count = 0;
     zone->along = 0.0;
     zone->stick = task->h * task->friction_speed;
     zone->rubbing = 0;
@@ -398,19 +402,18 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         return status;
     }
     double step = cr_zone_check_step(zone, 0.0);
-    int settled = 0;
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);
         if (status != CAROM_OK) {
             return status;
         }
         zone->report.iterations = it + 1;
-        if (settled) {
-            status = finish(zone, scale);
-            *report = zone->report;
-            return status;
-        }
         memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
+        if (getenv("ZDBG")) {
+            double rr = residual(zone), r2 = 0, ml=0; int slide=0, kinds[5]={0}; double st=0;
+            for (int32_t q = 0; q < zone->line.count; q++) { cr_zone_line* l=&zone->line.items[q]; double v=l->row.lam>0? l->row.gap+l->eps*l->row.lam : cr_min(0,l->row.gap); r2=cr_max(r2,fabs(v)); ml=cr_max(ml,l->row.lam); if(l->row.lam>0){slide+=cr_vec3_norm(l->tau)>zone->stick; kinds[l->row.at.free+ (l->row.at.active==15?1:0)]++; st=cr_max(st,cr_vec3_norm(l->tau));} }
+            fprintf(stderr,"     r1 %.2e r2 %.2e maxlam %.2e slide %d free0..3: %d %d %d %d maxtau/e %.2e\n",rr,r2,ml,slide,kinds[0],kinds[1],kinds[2],kinds[3],st/zone->stick);
+        }
         status = newton_step(zone);
         if (status != CAROM_OK) {
             *report = zone->report;
@@ -421,7 +424,13 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
             break;
         }
         step = cr_zone_check_step(zone, 1e-9);
-        settled = step == 1.0 && size <= tolerance;
+        if (step == 1.0 && size <= tolerance) {
+            cr_zone_line_refresh(zone);
+            status = finish(zone, scale);
+            *report = zone->report;
+            return status;
+        }
+        if (getenv("ZDBG")) { int na=0; for(int32_t q=0;q<zone->line.count;q++)na+=zone->line.items[q].active; fprintf(stderr,"  it %d size %.3e tol %.1e step %.3e lines %d active %d fac %d\n",it,size,tolerance,step,zone->line.count,na,zone->report.factorisations);}
     }
     *report = zone->report;
     return CAROM_ERR_NO_CONVERGENCE;

@@ -37,11 +37,29 @@ typedef struct cr_zone_line {
     double a[CR_ROW_DOFS]; // dg/dz
     double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
     double ahead;          // m, gap after the step, to first order
-    double eps;            // 1/kg
+    double eps;            // 1/kg, see crowd in zone_line.c
+    double say; // 0..1, how much of a contact of its own the row is
     double mu;
-    cr_vec3 tau; // m, slip
+    cr_vec3 tau;    // m, slip
+    cr_vec3 rub;    // friction direction that goes with it
+    cr_vec3 sigma;  // friction direction as an unknown of its own, at most 1 long
     int32_t active; // in the current working set
+    int32_t members; // candidates that measure this distance
 } cr_zone_line;
+
+// What a candidate takes along from one iterate to the next, whatever row it belongs to then.
+typedef struct cr_zone_share {
+    int32_t line;  // its row, -1: none
+    double lam;    // kg m, its part of that row's multiplier
+    cr_vec3 sigma; // that row's friction direction
+} cr_zone_share;
+
+// Where a line touches, for finding those that touch at the same place.
+typedef struct cr_zone_spot {
+    int32_t body[2];
+    int32_t line;
+    cr_vec3 at; // m
+} cr_zone_spot;
 
 struct cr_zone {
     const cr_zone_task* task;
@@ -56,7 +74,8 @@ struct cr_zone {
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;
-    CR_ARRAY(cr_zone_line) old_line;
+    CR_ARRAY(cr_zone_share) share; // [candidate_count]
+    CR_ARRAY(cr_zone_spot) spot;
     CR_ARRAY(cr_zone_row) result;
     CR_ARRAY(double) sheet_x;     // [3*] m, nodes of the member sheets one after another
     CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
@@ -75,8 +94,11 @@ void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->alon
 
 // zone_line.c: the rows of an iterate.
 carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
+void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
 // m -= lam Hess g, and with friction m += the derivative of its force.
 void cr_zone_line_curve(cr_zone* zone);
+// After a Newton step d: the friction directions it foresees.
+void cr_zone_line_foresee(cr_zone* zone);
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
                         const double* z); // a . z over the line's blocks
 
