@@ -200,7 +200,7 @@ static void add_mass(cr_zone* zone, int32_t b)
 }
 
 // How much of the curvature goes into the matrix. Each level is safer and slower than the one
-// before: exact; sheets positive element by element; contacts flat as well.
+// before: exact; sheets positive element by element; contacts flat and friction a spring.
 enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_LEVELS };
 
 static void assemble(cr_zone* zone, int level)
@@ -212,6 +212,8 @@ static void assemble(cr_zone* zone, int level)
     cr_zone_sheet_hessian(zone, level == CURVE_EXACT ? CR_CLOTH_EXACT : CR_CLOTH_PROJECTED);
     if (level < CURVE_SAFE) {
         cr_zone_line_curve(zone);
+    } else {
+        cr_zone_line_hold(zone);
     }
 }
 
@@ -244,6 +246,22 @@ static int free_step(cr_zone* zone)
     return 1;
 }
 
+static void remember_lam(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].lam_before = zone->line.items[i].row.lam;
+    }
+}
+
+static void restore_lam(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].row.lam = zone->line.items[i].lam_before;
+    }
+}
+
+// The next level when the matrix is not positive (a saddle: with less curvature the step walks off
+// it) or when the working set went round in circles.
 static carom_status newton_step(cr_zone* zone)
 {
     gradient(zone);
@@ -251,19 +269,29 @@ static carom_status newton_step(cr_zone* zone)
         return CAROM_OK;
     }
     carom_status status = build_matrix(zone, !zone->rubbing);
-    const int first = CURVE_EXACT;
-    for (int level = first; level < CURVE_LEVELS && status == CAROM_OK; level++) {
-        assemble(zone, level);
-        status = cr_zone_lcp_solve(zone);
-        if (status == CAROM_OK && zone->rubbing) {
-            cr_zone_line_foresee(zone);
-        }
-        if (status != CAROM_ERR_NOT_POSITIVE) {
-            return status;
-        }
-        status = CAROM_OK; // a saddle: with less curvature the step walks off it
+    if (status != CAROM_OK) {
+        return status;
     }
-    return status == CAROM_OK ? CAROM_ERR_NOT_POSITIVE : status;
+    for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
+        if (level == CURVE_SAFE_SHEETS && zone->task->member_sheet_count == 0) {
+            continue;
+        }
+        assemble(zone, level);
+        remember_lam(zone);
+        status = cr_zone_lcp_solve(zone);
+        if (status == CAROM_ERR_NO_CONVERGENCE && (level == CURVE_SAFE || !zone->rubbing)) {
+            restore_lam(zone);
+            status = cr_zone_ipm_solve(zone);
+        }
+        if (status == CAROM_OK || status == CAROM_ERR_MEMORY) {
+            break;
+        }
+        restore_lam(zone);
+    }
+    if (status == CAROM_OK && zone->rubbing) {
+        cr_zone_line_foresee(zone);
+    }
+    return status;
 }
 
 // The largest motion of a vector of unknowns, in metres.

@@ -44,6 +44,8 @@ typedef struct cr_zone_line {
     cr_vec3 rub;    // friction direction that goes with it
     cr_vec3 sigma;  // friction direction as an unknown of its own, at most 1 long
     int32_t active; // in the current working set
+    double lam_before; // kg m, at the start of the Newton step
+    double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
     int32_t members; // candidates that measure this distance
 } cr_zone_line;
 
@@ -97,6 +99,13 @@ carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, ca
 void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
 // m -= lam Hess g, and with friction m += the derivative of its force.
 void cr_zone_line_curve(cr_zone* zone);
+// m += a positive matrix in place of the derivative of friction.
+void cr_zone_line_hold(cr_zone* zone);
+// K += weight b a^T for a line, b = a, or with friction b = a - f.
+void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction);
+// out += s a, or with friction s (a - f).
+void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, int32_t friction,
+                       double* out);
 // After a Newton step d: the friction directions it foresees.
 void cr_zone_line_foresee(cr_zone* zone);
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
@@ -114,4 +123,9 @@ carom_status cr_zone_sheet_pattern(cr_zone* zone);        // block pairs of the 
 void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d2E/dz2
 
 // zone_lcp.c: the Newton step with its working set.
+// Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
+// circles, CAROM_ERR_NOT_POSITIVE when the matrix is not.
 carom_status cr_zone_lcp_solve(cr_zone* zone);
+// zone_ipm.c: the same step with the friction forces held, by an interior point: slower, and always
+// solvable when the matrix is symmetric and positive.
+carom_status cr_zone_ipm_solve(cr_zone* zone);

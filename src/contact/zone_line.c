@@ -365,6 +365,31 @@ void cr_zone_line_foresee(cr_zone* zone)
     }
 }
 
+// A matrix over a row's own unknowns goes to its blocks.
+static void add_part(cr_zone* zone, const cr_row* row, double m[CR_ROW_DOFS][CR_ROW_DOFS])
+{
+    for (int b = 0; b < row->block_count; b++) {
+        if (row->size[b] && zone->block.items[row->block[b]].lock) {
+            respect_lock_twice(&zone->block.items[row->block[b]], row->offset[b],
+                               row->offset[row->block_count], m);
+        }
+    }
+    for (int i = 0; i < row->block_count; i++) {
+        for (int j = 0; j < row->block_count; j++) {
+            if (!row->size[i] || !row->size[j] || (zone->matrix.symmetric && j > i)) {
+                continue;
+            }
+            double part[36];
+            for (int r = 0; r < row->size[i]; r++) {
+                for (int s = 0; s < row->size[j]; s++) {
+                    part[r * row->size[j] + s] = m[row->offset[i] + r][row->offset[j] + s];
+                }
+            }
+            cr_zone_matrix_add(&zone->matrix, row->block[i], row->block[j], part);
+        }
+    }
+}
+
 static void add_curve(cr_zone* zone, const cr_zone_line* line)
 {
     cr_row row;
@@ -378,26 +403,7 @@ static void add_curve(cr_zone* zone, const cr_zone_line* line)
         slip_of(zone, line, &row, &slip);
         cr_row_add_friction(&row, &curve, &slip, line->mu * line->row.lam, m);
     }
-    for (int b = 0; b < row.block_count; b++) {
-        if (row.size[b] && zone->block.items[row.block[b]].lock) {
-            respect_lock_twice(&zone->block.items[row.block[b]], row.offset[b],
-                               row.offset[row.block_count], m);
-        }
-    }
-    for (int i = 0; i < row.block_count; i++) {
-        for (int j = 0; j < row.block_count; j++) {
-            if (!row.size[i] || !row.size[j] || (zone->matrix.symmetric && j > i)) {
-                continue;
-            }
-            double part[36];
-            for (int r = 0; r < row.size[i]; r++) {
-                for (int s = 0; s < row.size[j]; s++) {
-                    part[r * row.size[j] + s] = m[row.offset[i] + r][row.offset[j] + s];
-                }
-            }
-            cr_zone_matrix_add(&zone->matrix, row.block[i], row.block[j], part);
-        }
-    }
+    add_part(zone, &row, m);
 }
 
 void cr_zone_line_curve(cr_zone* zone)
@@ -406,6 +412,56 @@ void cr_zone_line_curve(cr_zone* zone)
         const cr_zone_line* line = &zone->line.items[i];
         if (line->row.lam > 0.0) {
             add_curve(zone, line);
+        }
+    }
+}
+
+void cr_zone_line_hold(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        if (!(line->row.lam > 0.0) || !(line->mu > 0.0)) {
+            continue;
+        }
+        cr_row row;
+        cr_row_slip slip;
+        double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
+        make_row(zone, line, &row);
+        cr_row_slip_make(&slip, &row, zone->stick);
+        cr_row_add_friction_held(&row, &slip, line->mu * line->row.lam, m);
+        add_part(zone, &row, m);
+    }
+}
+
+void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction)
+{
+    for (int i = 0; i < line->block_count; i++) {
+        const int ni = line->offset[i + 1] - line->offset[i];
+        for (int j = 0; j < line->block_count; j++) {
+            if (zone->matrix.symmetric && j > i) {
+                continue;
+            }
+            const int nj = line->offset[j + 1] - line->offset[j];
+            double part[36];
+            for (int r = 0; r < ni; r++) {
+                const int at = line->offset[i] + r;
+                const double b = weight * (friction ? line->a[at] - line->f[at] : line->a[at]);
+                for (int s = 0; s < nj; s++) {
+                    part[r * nj + s] = b * line->a[line->offset[j] + s];
+                }
+            }
+            cr_zone_matrix_add(&zone->matrix, line->block[i], line->block[j], part);
+        }
+    }
+}
+
+void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, int32_t friction,
+                       double* out)
+{
+    for (int b = 0; b < line->block_count; b++) {
+        double* at = out + zone->block.items[line->block[b]].first;
+        for (int i = line->offset[b]; i < line->offset[b + 1]; i++) {
+            at[i - line->offset[b]] += s * (friction ? line->a[i] - line->f[i] : line->a[i]);
         }
     }
 }
