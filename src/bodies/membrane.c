@@ -141,11 +141,11 @@ typedef struct curvature {
     cr_mat3 uu, uv, vv;
 } curvature;
 
-// s I + p a a^T + q b b^T
+// s I + p a a^T + q b b^T, symmetric to the last bit
 static cr_mat3 two_dyads(double s, double p, cr_vec3 a, double q, cr_vec3 b)
 {
-    cr_mat3 m =
-        cr_mat3_add(cr_mat3_outer(cr_vec3_scale(p, a), a), cr_mat3_outer(cr_vec3_scale(q, b), b));
+    cr_mat3 m = cr_mat3_scale(p, cr_mat3_outer(a, a));
+    m = cr_mat3_add_scaled(m, q, cr_mat3_outer(b, b));
     m.m[0][0] += s;
     m.m[1][1] += s;
     m.m[2][2] += s;
@@ -168,7 +168,8 @@ static curvature curve(const cr_membrane_law* c, cr_membrane_map f, cr_membrane_
 }
 
 // Corner blocks area sum_jl gN_a[j] gN_b[l] h_jl. The hats sum to one, so every row and column of
-// blocks sums to zero: corners 1 and 2 are computed, corner 0 follows.
+// blocks sums to zero: corners 1 and 2 are computed, corner 0 follows. Sums are paired so that the
+// diagonal blocks are symmetric to the last bit.
 static void corners(const cr_membrane_rest* rest, const curvature* h, double (*block)[9])
 {
     const double pu = rest->grad[1][0], pv = rest->grad[1][1];
@@ -190,10 +191,8 @@ static void corners(const cr_membrane_rest* rest, const curvature* h, double (*b
             block[4][at] = b12[j][i];
             block[1][at] = -block[2][at] - b12[i][j];
             block[3][at] = -block[5][at] - b12[j][i];
+            block[0][at] = (block[2][at] + block[5][at]) + (b12[i][j] + b12[j][i]);
         }
-    }
-    for (int at = 0; at < 9; at++) {
-        block[0][at] = -block[1][at] - block[3][at];
     }
 }
 

@@ -132,6 +132,9 @@ static void test_energy_gradient_hessian_third(void)
             CHECK_NEAR(y[i], slope(gradient_loss, &s, s.x + i, step), 1e-10 * size);
             CHECK_NEAR(third[i], slope(hessian_loss, &s, s.x + i, step), 1e-10 * size / step);
             CHECK_NEAR(y[i], dot9(full[i], s.u), 1e-13 * size);
+            CHECK(block[0][i] == block[0][3 * (i % 3) + i / 3]);
+            CHECK(block[2][i] == block[2][3 * (i % 3) + i / 3]);
+            CHECK(block[5][i] == block[5][3 * (i % 3) + i / 3]);
         }
     }
 }
