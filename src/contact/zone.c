@@ -320,21 +320,19 @@ static double coordinate_scale(const cr_zone* zone)
     return most;
 }
 
-// What remains of M(z - zt) - A^T lam, relative to its largest part.
+// What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
 static double residual(cr_zone* zone)
 {
     double most = 0.0, scale = 0.0;
     gradient(zone);
     for (int32_t i = 0; i < zone->n; i++) {
-        scale = cr_max(scale, fabs(zone->grad[i]));
+        scale = cr_max(scale, fabs(zone->mass[i] * (zone->z[i] - zone->target[i])));
+        scale = cr_max(scale, fabs(zone->mass[i] * zone->target[i]));
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        for (int b = 0; b < line->block_count && line->row.lam > 0.0; b++) {
-            double* at = zone->grad + zone->block.items[line->block[b]].first;
-            for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
-                at[k - line->offset[b]] -= line->row.lam * (line->a[k] - line->f[k]);
-            }
+        if (line->row.lam > 0.0) {
+            cr_zone_line_push(zone, line, -line->row.lam, 1, zone->grad);
         }
     }
     for (int32_t i = 0; i < zone->n; i++) {

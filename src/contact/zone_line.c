@@ -132,8 +132,8 @@ static int compare_spots(const void* a, const void* b)
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
 // edge and an edge against an edge: several rows, one contact. Which of them there are changes from
 // iterate to iterate, so they must share one compliance or the contact would harden and soften with
-// their number: eps grows with the rows of the same two bodies within a thickness, each counted by
-// how near it is.
+// their number: eps grows with the rows of the same two bodies within `blur`, each counted by how
+// near it is.
 static carom_status crowd(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
@@ -160,7 +160,7 @@ static carom_status crowd(cr_zone* zone)
     qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
-        const double range = task->candidate[line->row.candidate].thickness;
+        const double range = task->candidate[line->row.candidate].blur;
         double count = 0.0;
         for (int way = -1; way <= 1; way += 2) {
             for (int32_t j = way < 0 ? i - 1 : i; j >= 0 && j < zone->spot.count; j += way) {

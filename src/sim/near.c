@@ -113,6 +113,7 @@ static carom_status filter(cr_near* near, const double* x, const double* reach,
             c.restitution = cr_model_restitution(model, a, b);
             c.compliance = compliance(model, a, b);
             levers(model, a, b, c.thickness, c.lever);
+            c.blur = 2.0 * cr_min(model->bodies.radius[a], model->bodies.radius[b]);
             last[0] = a;
             last[1] = b;
         }
