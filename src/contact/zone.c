@@ -1,8 +1,6 @@
 #include "contact/zone.h"
 #include "contact/zone_inside.h"
 #include "core/assert.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A zone is solved when the last full Newton step moved nothing by more than this part of the free
@@ -392,6 +390,60 @@ static carom_status finish(cr_zone* zone, double scale)
     return CAROM_OK;
 }
 
+// Without friction the zone is a minimum of one function:
+//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum max(0, -g)^2 / 2 eps
+static double worth(const cr_zone* zone)
+{
+    double sum = cr_zone_sheet_energy(zone);
+    for (int32_t i = 0; i < zone->n; i++) {
+        const double off = zone->z[i] - zone->target[i];
+        sum += 0.5 * zone->mass[i] * off * off;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double deep = cr_max(0.0, -line->row.gap);
+        sum += 0.5 * deep * deep / line->eps;
+    }
+    return sum;
+}
+
+// dP along d.
+static double slope(cr_zone* zone)
+{
+    double sum = 0.0;
+    gradient(zone);
+    for (int32_t i = 0; i < zone->n; i++) {
+        sum += zone->grad[i] * zone->d[i];
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double deep = cr_max(0.0, -line->row.gap);
+        sum -= deep / line->eps * cr_zone_line_dot(zone, line, line->a, zone->d);
+    }
+    return sum;
+}
+
+// Newton's full steps converge in three to five iterations where there is one solution to go to.
+// Where they have not after PATIENCE ones, two faces meet edge to edge or a point stands on a point:
+// from then on P has to fall, and the step is halved until it does.
+enum { PATIENCE = 30, MOST_HALVINGS = 12 };
+
+static carom_status descend(cr_zone* zone, double step)
+{
+    for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope; i++) {
+        step *= 0.5;
+        for (int32_t k = 0; k < zone->n; k++) {
+            zone->z[k] = zone->z_before[k] + step * zone->d[k];
+        }
+        cr_zone_point_place(zone);
+        const carom_status status = cr_zone_line_collect(zone);
+        if (status != CAROM_OK) {
+            return status;
+        }
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     zone->task = task;
@@ -430,25 +482,24 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     double step = cr_zone_check_step(zone, 0.0);
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);
+        if (status == CAROM_OK && it > PATIENCE && !zone->rubbing) {
+            status = descend(zone, step);
+        }
         if (status != CAROM_OK) {
             return status;
         }
         zone->report.iterations = it + 1;
         memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
-        if (getenv("ZDBG")) {
-            double rr = residual(zone), r2 = 0, ml=0; int slide=0, kinds[5]={0}; double st=0;
-            for (int32_t q = 0; q < zone->line.count; q++) { cr_zone_line* l=&zone->line.items[q]; double v=l->row.lam>0? l->row.gap+l->eps*l->row.lam : cr_min(0,l->row.gap); r2=cr_max(r2,fabs(v)); ml=cr_max(ml,l->row.lam); if(l->row.lam>0){slide+=cr_vec3_norm(l->tau)>zone->stick; kinds[l->row.at.free+ (l->row.at.active==15?1:0)]++; st=cr_max(st,cr_vec3_norm(l->tau));} }
-            fprintf(stderr,"     r1 %.2e r2 %.2e maxlam %.2e slide %d free0..3: %d %d %d %d maxtau/e %.2e\n",rr,r2,ml,slide,kinds[0],kinds[1],kinds[2],kinds[3],st/zone->stick);
-        }
         status = newton_step(zone);
         if (status != CAROM_OK) {
-            *report = zone->report;
-            return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+            break;
         }
         const double size = length(zone, zone->d);
         if (!isfinite(size)) {
             break;
         }
+        zone->worth = worth(zone);
+        zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
         if (step == 1.0 && size <= tolerance) {
             cr_zone_line_refresh(zone);
@@ -456,8 +507,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
             *report = zone->report;
             return status;
         }
-        if (getenv("ZDBG")) { int na=0; for(int32_t q=0;q<zone->line.count;q++)na+=zone->line.items[q].active; fprintf(stderr,"  it %d size %.3e tol %.1e step %.3e lines %d active %d fac %d\n",it,size,tolerance,step,zone->line.count,na,zone->report.factorisations);}
     }
     *report = zone->report;
-    return CAROM_ERR_NO_CONVERGENCE;
+    return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
 }

@@ -68,6 +68,7 @@ struct cr_zone {
     int32_t block_count, n;
     int32_t rubbing;    // nonzero: some candidate has friction
     double along;       // how far the given motions have gone, 0..1
+    double worth, slope; // of the function to be made small, before the last step and along it
     double stick;       // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
