@@ -227,13 +227,14 @@ int cr_intersect_inside(const double* x, const int32_t* face, int32_t face_count
     if (!boxes_meet(p, p, least, most)) {
         return 0;
     }
-    const cr_vec3 size = cr_vec3_sub(most, least);
+    const double step = cr_vec3_max_abs(cr_vec3_sub(most, least)) + cr_vec3_max_abs(most);
     for (uint64_t i = 0; i < TRIES; i++) {
-        // past the corner, in a direction no mesh was made for; beyond a flat box, too
-        const double step = cr_vec3_max_abs(size) + cr_vec3_max_abs(most);
-        const cr_vec3 q = {most.x + step * (0.5 + scatter(3 * i + 1)),
-                           most.y + step * (0.5 + scatter(3 * i + 2)),
-                           most.z + step * (0.5 + scatter(3 * i + 3))};
+        // straight along an axis, where few faces are in the way; should that graze, past the far
+        // corner in directions that no mesh was made for
+        const cr_vec3 past = {most.x + step * (0.5 + scatter(3 * i + 1)),
+                              most.y + step * (0.5 + scatter(3 * i + 2)),
+                              most.z + step * (0.5 + scatter(3 * i + 3))};
+        const cr_vec3 q = i == 0 ? (cr_vec3){past.x, p.y, p.z} : past;
         const int odd = parity(x, face, face_count, p, q);
         if (odd >= 0) {
             return odd > 0;
