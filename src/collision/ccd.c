@@ -17,10 +17,11 @@
 
 enum {
     CORNERS = 4,
-    STEPS = 800,       // most proofs tried per query: what is open then counts as a hit
-    PENDING = 48,      // right ends of cut intervals that wait
-    GAP_LOOKS = 20000, // most closest points of cr_ccd_gap
-    GAP_DEPTH = 64
+    NO_SIDE = -1,
+    STEPS = 800,        // most proofs tried per query: what is open then counts as a hit
+    PENDING = 48,       // right ends of cut intervals that wait
+    GAP_SAMPLES = 1024, // times at which cr_ccd_gap looks first: a power of two
+    GAP_CUTS = 96       // of an interval that holds a minimum, to two thirds each
 };
 
 // Rounding of one u . d_k, in units of the size. A corner is one subtraction (1 eps = 2^-53) and at
@@ -35,6 +36,10 @@ static const double fine_unit = 0x1p-50;
 // Rounding of the coefficients of the cubic n . d_0, n = p x q, in units of |p| |q| size (largest
 // components): 20 eps for n, 108 eps for the product, 140 eps for the thirds; 160 eps covers them.
 static const double cubic_unit = 160 * 0x1p-53;
+
+// Rounding of the coefficients of (e.e)(w.d_k) - (w.e)(e.d_k) for |w| <= 1, in units of e^2 size:
+// 40 eps for e.e, 12 for w.d_k, 14 for w.e and 36 for e.d_k make 236 eps; 512 eps covers them.
+static const double side_unit = 512 * 0x1p-53;
 
 // Closer than this, in units of the size, and not provably free: that is a touch.
 static const double touch_unit = 0x1p-40;
@@ -53,9 +58,6 @@ static const double short_first = 0.125, shy = 0x1p-30;
 // The least part of an interval that a cut for a near miss leaves on either side.
 static const double least_cut = 0x1p-5;
 
-// Accuracy of cr_ccd_gap, in units of the size.
-static const double gap_unit = 1e-14;
-
 // Sizes outside of these are brought to about 1, so that no product leaves the range of a double.
 static const double size_least = 0x1p-64, size_most = 0x1p64;
 
@@ -64,12 +66,12 @@ static const double size_least = 0x1p-64, size_most = 0x1p64;
 typedef struct motion {
     int32_t corners; // 1 point, 2 segment, 3 triangle, 4 parallelogram
     cr_vec3 start[CORNERS], end[CORNERS];
-    cr_vec3 p_start, p_end, q_start, q_end; // of triangle and parallelogram
+    cr_vec3 p_start, p_end, q_start, q_end; // zero where there is none
     double separation;                      // [m]
     double size;                            // [m] largest component of a corner
     double limit;                           // [m] u . d_k above this is farther than separation
     double touch, tight;                    // [m] distances, see touch_unit and tight_unit
-    double cubic_error;                     // [m^3] of n . d_0
+    double cubic_error, side_error;         // [m^3] see cubic_unit and side_unit
     int exponent;                           // lengths are in units of 2^exponent m
 } motion;
 
@@ -82,6 +84,7 @@ typedef struct look {
     cr_vec3 u;
     double distance; // [m]
     int32_t inside;  // the closest point lies inside the patch: u is its normal
+    int32_t side;    // it lies inside the side of the rim after this corner, or NO_SIDE
 } look;
 
 static cr_vec3 mix(cr_vec3 a, cr_vec3 b, double t)
@@ -105,12 +108,14 @@ static void set_corners(int32_t kind, const cr_vec3 x[4], cr_vec3 d[CORNERS])
     }
 }
 
-// The sides of the patch, from the points themselves: as exact as they are short, however far the
+// The sides p and q, from the points themselves: as exact as they are short, however far the
 // pair travels.
 static void set_sides(int32_t kind, const cr_vec3 x[4], cr_vec3* p, cr_vec3* q)
 {
     *p = cr_vec3_sub(x[1], x[0]);
-    *q = kind == CR_PAIR_EE ? cr_vec3_sub(x[2], x[3]) : cr_vec3_sub(x[2], x[0]);
+    if (kind != CR_PAIR_PE) {
+        *q = kind == CR_PAIR_EE ? cr_vec3_sub(x[2], x[3]) : cr_vec3_sub(x[2], x[0]);
+    }
 }
 
 static void set_size(motion* m, double size)
@@ -121,7 +126,9 @@ static void set_size(motion* m, double size)
     m->tight = m->separation + tight_unit * size;
     const double p = cr_max(cr_vec3_max_abs(m->p_start), cr_vec3_max_abs(m->p_end));
     const double q = cr_max(cr_vec3_max_abs(m->q_start), cr_vec3_max_abs(m->q_end));
-    m->cubic_error = cubic_unit * p * q * (size + m->separation) + DBL_MIN;
+    const double e = p + q, reach = size + m->separation;
+    m->cubic_error = cubic_unit * p * q * reach + DBL_MIN;
+    m->side_error = side_unit * e * e * reach + DBL_MIN;
 }
 
 // A power of two changes no digit of what matters, so it changes no answer.
@@ -176,7 +183,7 @@ static outcome set_motion(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4]
 static void finish_motion(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4], motion* m)
 {
     m->p_start = m->p_end = m->q_start = m->q_end = (cr_vec3){0};
-    if (m->corners > 2) {
+    if (m->corners > 1) {
         set_sides(kind, x0, &m->p_start, &m->q_start);
         set_sides(kind, x1, &m->p_end, &m->q_end);
     }
@@ -189,25 +196,34 @@ static void finish_motion(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4]
     }
 }
 
-// Takes the segment a b as the closest feature if it is nearer than the best so far. Its closest
-// point is a - e (a.e)/(e.e) = e x (a x e) / (e.e), of which the second form stays at right angles
-// to e however near the origin it comes.
-static void try_edge(cr_vec3 a, cr_vec3 b, double* best, cr_vec3* closest)
+// The closest point of the segment a b to the origin; *edge is then 1 if it is neither end. It is
+// a - e (a.e)/(e.e) = e x (a x e) / (e.e), of which the second form stays at right angles to e
+// however near the origin it comes.
+static cr_vec3 close_segment(cr_vec3 a, cr_vec3 b, int32_t* between)
 {
     const cr_vec3 e = cr_vec3_sub(b, a);
     const double ae = -cr_vec3_dot(a, e), ee = cr_vec3_norm2(e);
-    cr_vec3 c;
+    *between = 0;
     if (!(ae > 0 && ee >= DBL_MIN)) {
-        c = a;
-    } else if (!(ae < ee)) {
-        c = b;
-    } else {
-        c = cr_vec3_scale(1 / ee, cr_vec3_cross(e, cr_vec3_cross(a, e)));
+        return a;
     }
+    if (!(ae < ee)) {
+        return b;
+    }
+    *between = 1;
+    return cr_vec3_scale(1 / ee, cr_vec3_cross(e, cr_vec3_cross(a, e)));
+}
+
+// Takes the side of the rim after corner k if it is nearer than the best so far.
+static void try_side(const motion* m, look* at, int32_t k, double* best)
+{
+    int32_t between;
+    const cr_vec3 c = close_segment(at->d[k], at->d[k + 1 < m->corners ? k + 1 : 0], &between);
     const double distance2 = cr_vec3_norm2(c);
     if (!(distance2 >= *best)) {
         *best = distance2;
-        *closest = c;
+        at->u = c;
+        at->side = between ? k : NO_SIDE;
     }
 }
 
@@ -245,16 +261,16 @@ static void close_patch(const motion* m, look* at)
     }
     double best = (double)INFINITY;
     if (below) {
-        try_edge(d[0], d[1], &best, &at->u);
+        try_side(m, at, 0, &best);
     }
     if (beyond) {
-        try_edge(d[1], d[2], &best, &at->u);
+        try_side(m, at, 1, &best);
     }
     if (above) {
-        try_edge(d[2], d[3], &best, &at->u);
+        try_side(m, at, 2, &best);
     }
     if (left) {
-        try_edge(d[m->corners - 1], d[0], &best, &at->u);
+        try_side(m, at, m->corners - 1, &best);
     }
     point_to(at, best);
 }
@@ -263,6 +279,7 @@ static void look_at(const motion* m, double t, look* at)
 {
     at->t = t;
     at->inside = 0;
+    at->side = NO_SIDE;
     for (int32_t k = 0; k < m->corners; k++) {
         at->d[k] = mix(m->start[k], m->end[k], t);
     }
@@ -270,7 +287,7 @@ static void look_at(const motion* m, double t, look* at)
         close_patch(m, at);
     } else {
         double best = (double)INFINITY;
-        try_edge(at->d[0], at->d[m->corners - 1], &best, &at->u);
+        try_side(m, at, 0, &best);
         point_to(at, best);
     }
     at->least = (double)INFINITY;
@@ -282,7 +299,7 @@ static void look_at(const motion* m, double t, look* at)
 
 // Free between two looks by the normal of the patch itself: n(t) . d_0(t) is the cubic of
 // coplanarity. Exact for a patch that turns, where a mean of two normals is not.
-static int free_by_cubic(const motion* m, const look* a, const look* b)
+static int free_by_patch(const motion* m, const look* a, const look* b)
 {
     const cr_vec3 pa = mix(m->p_start, m->p_end, a->t), qa = mix(m->q_start, m->q_end, a->t);
     const cr_vec3 pb = mix(m->p_start, m->p_end, b->t), qb = mix(m->q_start, m->q_end, b->t);
@@ -304,7 +321,54 @@ static int free_by_cubic(const motion* m, const look* a, const look* b)
            f3 > lb + error;
 }
 
-// Free between two looks by the direction of either, by the mean of both, or by the cubic.
+// The side of the rim after corner k, along or against the rim.
+static cr_vec3 side_at(const motion* m, int32_t k, double t)
+{
+    const cr_vec3 p = mix(m->p_start, m->p_end, t), q = mix(m->q_start, m->q_end, t);
+    if (k == 0 || (k == 2 && m->corners == 4)) {
+        return p;
+    }
+    return k == 1 && m->corners == 3 ? cr_vec3_sub(q, p) : q;
+}
+
+// Bernstein coefficients of a quadratic times a line.
+static void cubic(const double quadratic[3], double line0, double line1, double c[4])
+{
+    c[0] = quadratic[0] * line0;
+    c[1] = (quadratic[0] * line1 + 2 * quadratic[1] * line0) / 3;
+    c[2] = (2 * quadratic[1] * line1 + quadratic[2] * line0) / 3;
+    c[3] = quadratic[2] * line1;
+}
+
+// Free between two looks that both see the same side e of the rim, by a direction that stays at
+// right angles to it as it turns: u(t) = (e.e) w - (w.e) e with a constant w. Then u . d_k is a
+// cubic, the same at both ends of the side, and |u| <= (e.e) |w|.
+static int free_by_side(const motion* m, const look* a, const look* b)
+{
+    const cr_vec3 ea = side_at(m, a->side, a->t), eb = side_at(m, a->side, b->t);
+    const cr_vec3 w = cr_vec3_scale(0.5, cr_vec3_add(a->u, b->u));
+    const double ee[3] = {cr_vec3_norm2(ea), cr_vec3_dot(ea, eb), cr_vec3_norm2(eb)};
+    const double apart = m->separation * cr_vec3_norm(w);
+    double apart_ee[4];
+    cubic(ee, apart, apart, apart_ee);
+    for (int32_t k = 0; k < m->corners; k++) {
+        const cr_vec3 da = a->d[k], db = b->d[k];
+        const double ed[3] = {cr_vec3_dot(ea, da),
+                              0.5 * (cr_vec3_dot(ea, db) + cr_vec3_dot(eb, da)),
+                              cr_vec3_dot(eb, db)};
+        double c[4], minus[4];
+        cubic(ee, cr_vec3_dot(w, da), cr_vec3_dot(w, db), c);
+        cubic(ed, cr_vec3_dot(w, ea), cr_vec3_dot(w, eb), minus);
+        for (int i = 0; i < 4; i++) {
+            if (!(c[i] - minus[i] > apart_ee[i] + m->side_error)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+// Free between two looks by the direction of either, by the mean of both, or by a cubic.
 static int prove(const motion* m, const look* a, const look* b)
 {
     const double limit = m->limit;
@@ -318,7 +382,9 @@ static int prove(const motion* m, const look* a, const look* b)
     const int32_t a_free = a->least > limit, b_free = b->least > limit;
     return (a_free && ab > limit) || (b_free && ba > limit) ||
            (a_free && b_free && both > 2 * limit) ||
-           (a->inside && b->inside && cr_vec3_dot(a->u, b->u) > 0 && free_by_cubic(m, a, b));
+           (a->inside && b->inside && cr_vec3_dot(a->u, b->u) > 0 && free_by_patch(m, a, b)) ||
+           (a->side >= 0 && a->side == b->side && cr_vec3_dot(a->u, b->u) > 0 &&
+            free_by_side(m, a, b));
 }
 
 // The part of the way from one look to another on which the direction of the first proves it free.
@@ -361,9 +427,9 @@ static int prove_fine(const motion* m, const look* a, const look* b)
     cr_vec3 u[] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1},
                    {0, 0, -1}, a->u,       b->u,      {0, 0, 0}};
     const int32_t count = sizeof u / sizeof *u;
-    double best = (double)INFINITY;
-    try_edge(cr_vec3_scale(a->distance, a->u), cr_vec3_scale(b->distance, b->u), &best,
-             &u[count - 1]);
+    int32_t between;
+    u[count - 1] =
+        close_segment(cr_vec3_scale(a->distance, a->u), cr_vec3_scale(b->distance, b->u), &between);
     for (int32_t i = 0; i < count; i++) {
         if (free_along(m, a, u[i]) && free_along(m, b, u[i])) {
             return 1;
@@ -508,8 +574,30 @@ double cr_ccd_size(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4])
     return m.size;
 }
 
-// Distances change by no more than the fastest corner moves, which bounds them between two looks:
-// an interval that cannot hold less than the least seen is dropped, the others are halved.
+static double distance_at(const motion* m, double t)
+{
+    look at;
+    look_at(m, t, &at);
+    return at.distance;
+}
+
+// The least distance on [low,high], where it falls and then rises.
+static double least_between(const motion* m, double low, double high)
+{
+    double least = (double)INFINITY;
+    for (int32_t i = 0; i < GAP_CUTS; i++) {
+        const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        const double da = distance_at(m, a), db = distance_at(m, b);
+        least = cr_min(least, cr_min(da, db));
+        if (da < db) {
+            high = b;
+        } else {
+            low = a;
+        }
+    }
+    return least;
+}
+
 double cr_ccd_gap(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4])
 {
     motion m;
@@ -517,33 +605,17 @@ double cr_ccd_gap(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4])
         return 0;
     }
     finish_motion(kind, x0, x1, &m);
-    double speed = 0;
-    for (int32_t k = 0; k < m.corners; k++) {
-        speed = cr_max(speed, cr_vec3_norm(cr_vec3_sub(m.end[k], m.start[k])));
-    }
-    struct span {
-        double t0, t1, d0, d1;
-    } pending[GAP_DEPTH];
-    look at;
-    look_at(&m, 0, &at);
-    const double first = at.distance;
-    look_at(&m, 1, &at);
-    pending[0] = (struct span){0, 1, first, at.distance};
-    double least = cr_min(first, at.distance);
-    int32_t waiting = 1;
-    for (int32_t i = 0; i < GAP_LOOKS && waiting > 0; i++) {
-        const struct span s = pending[--waiting];
-        const double bound = 0.5 * (s.d0 + s.d1 - speed * (s.t1 - s.t0));
-        if (bound >= least - gap_unit * m.size || waiting + 2 > GAP_DEPTH) {
-            continue;
+    const double wide = 1.0 / GAP_SAMPLES;
+    double before = (double)INFINITY, here = distance_at(&m, 0), least = here;
+    for (int32_t i = 0; i <= GAP_SAMPLES; i++) {
+        const double t = i * wide;
+        const double after = i < GAP_SAMPLES ? distance_at(&m, t + wide) : (double)INFINITY;
+        if (here <= before && here <= after) {
+            const double found = least_between(&m, cr_max(0, t - wide), cr_min(1, t + wide));
+            least = cr_min(least, cr_min(here, found));
         }
-        const double t = 0.5 * (s.t0 + s.t1);
-        look_at(&m, t, &at);
-        least = cr_min(least, at.distance);
-        const struct span left = {s.t0, t, s.d0, at.distance}, right = {t, s.t1, at.distance, s.d1};
-        const int32_t left_first = s.d0 < s.d1;
-        pending[waiting++] = left_first ? right : left;
-        pending[waiting++] = left_first ? left : right;
+        before = here;
+        here = after;
     }
     return ldexp(least, m.exponent);
 }

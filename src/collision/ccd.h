@@ -16,9 +16,9 @@ int cr_ccd_hit(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4], double se
 // `separation` apart. 1 when it is so throughout, 0 when it starts within. Never too large.
 double cr_ccd_free(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4], double separation);
 
-// The smallest distance (m) during the motion as found by searching: never below the true one, and
-// above it by some 1e-14 of the size of the query, if it is not low for long. Slow (up to
-// milliseconds): a ruler for checks.
+// The smallest distance (m) during the motion as found by looking at a thousand times and closely
+// around the nearest of them. Not conservative and slow (a tenth of a millisecond): a ruler for
+// checks, which never shows less than there is.
 double cr_ccd_gap(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4]);
 
 // The largest coordinate difference between the two sides at either end of the motion, m. What
