@@ -19,7 +19,7 @@
 #endif
 #ifndef CAROM_CCD_QUERIES
 #ifdef SANITIZED
-#define CAROM_CCD_QUERIES 4000
+#define CAROM_CCD_QUERIES 10000
 #else
 #define CAROM_CCD_QUERIES 40000
 #endif
@@ -389,7 +389,7 @@ static void test_random_motions(void)
 static void test_hovering_pairs(void)
 {
     uint64_t seed = 4;
-    for (int i = 0; i < CAROM_CCD_QUERIES / 10; i++) {
+    for (int i = 0; i < CAROM_CCD_QUERIES / 2; i++) {
         query q = {0};
         const int32_t kind = 1 + i % 3;
         const int flags = (int)(check_random_bits(&seed) & (THIN | SLOW | FLAT | CORNER));
@@ -397,7 +397,8 @@ static void test_hovering_pairs(void)
         // b rides on the point of A that it is nearest to, a little off it
         const double size = cr_ccd_size(kind, q.x0, q.x1);
         const double gap = size * ldexp(1, -(int)(check_random_bits(&seed) % 40));
-        const double s = check_random(&seed, 0, 1), t = check_random(&seed, 0, 1 - s);
+        const double s = check_random(&seed, 0, 1); // on the rim of the triangle or within
+        const double t = i % 2 ? 1 - s : check_random(&seed, 0, 1 - s);
         cr_vec3* const ends[2] = {q.x0, q.x1};
         for (int j = 0; j < 2; j++) {
             cr_vec3* const x = ends[j];
@@ -413,6 +414,10 @@ static void test_hovering_pairs(void)
                 x[3] = cr_vec3_add(x[2], f);
             }
         }
+        // with and without a separation, somewhat less or more than the distance at the start
+        const double apart = sqrt((double)distance2_at(&q, 0));
+        q.separation = i % 5 < 2 ? 0 : apart * (1 - ldexp(check_random(&seed, -1, 2), -(i % 37)));
+        q.separation = fmax(q.separation, 0);
         check_query(&q, -1, &seed);
     }
 }
