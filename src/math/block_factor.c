@@ -14,11 +14,6 @@ static const int32_t strip = 12;
 
 typedef enum factor_kind { FACTOR_NONE, FACTOR_CHOLESKY, FACTOR_LU } factor_kind;
 
-// Neighbouring rows of one panel that are neighbours in another as well.
-typedef struct row_run {
-    int32_t from, to, count;
-} row_run;
-
 struct cr_block_factor {
     const cr_block_kernel* kernel;
     factor_kind kind;
@@ -44,7 +39,7 @@ struct cr_block_factor {
     CR_ARRAY(int32_t) head;  // [super_count] first of the supernodes that will update this one
     CR_ARRAY(int32_t) next;  // [super_count] the one after
     CR_ARRAY(int32_t) at;    // [super_count] the first of its rows that is still to be used
-    CR_ARRAY(row_run) run;
+    CR_ARRAY(cr_block_run) run;
     CR_ARRAY(double) product;
     CR_ARRAY(double) x;    // [scalar_count] right-hand side in the order of elimination
     CR_ARRAY(double) tail; // [tallest] the part of it a panel touches
@@ -150,13 +145,26 @@ carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* 
 }
 
 // to (column-major) := block of `rows` x `columns` numbers, row-major, or its transpose
-static void copy_block(int32_t rows, int32_t columns, int32_t transposed, const double* from,
-                       double* to, ptrdiff_t step)
+static inline void copy_sized(int32_t rows, int32_t columns, int32_t transposed, const double* from,
+                              double* to, ptrdiff_t step)
 {
     for (int32_t r = 0; r < rows; r++) {
         for (int32_t c = 0; c < columns; c++) {
             to[transposed ? r * step + c : c * step + r] = from[r * columns + c];
         }
+    }
+}
+
+// The blocks of bodies and nodes by loops of known length.
+static void copy_block(int32_t rows, int32_t columns, int32_t transposed, const double* from,
+                       double* to, ptrdiff_t step)
+{
+    if (rows == 6 && columns == 6) {
+        transposed ? copy_sized(6, 6, 1, from, to, step) : copy_sized(6, 6, 0, from, to, step);
+    } else if (rows == 3 && columns == 3) {
+        transposed ? copy_sized(3, 3, 1, from, to, step) : copy_sized(3, 3, 0, from, to, step);
+    } else {
+        copy_sized(rows, columns, transposed, from, to, step);
     }
 }
 
@@ -222,21 +230,9 @@ static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor
     }
 }
 
-// to -= product, by runs of rows; one column
-static inline void spread(int32_t run_count, const row_run* run, const double* from, double* to)
-{
-    for (int32_t r = 0; r < run_count; r++) {
-        const double* a = from + run[r].from;
-        double* b = to + run[r].to;
-        for (int32_t i = 0; i < run[r].count; i++) {
-            b[i] -= a[i];
-        }
-    }
-}
-
 // Rows `first` to `last` of supernode d, as runs in what f->place speaks of; counted from `origin`.
 static int32_t find_runs(const cr_block_factor* f, int32_t first, int32_t last, int32_t origin,
-                         row_run* run)
+                         cr_block_run* run)
 {
     const cr_block_order* o = &f->order;
     int32_t count = 0;
@@ -248,79 +244,79 @@ static int32_t find_runs(const cr_block_factor* f, int32_t first, int32_t last, 
         if (count > 0 && run[count - 1].to + run[count - 1].count == to) {
             run[count - 1].count += size;
         } else {
-            run[count++] = (row_run){from, to, size};
+            run[count++] = (cr_block_run){from, to, size};
         }
     }
     return count;
 }
 
-// Takes from supernode s what supernode d contributes: the rows of d that are columns of s, from
-// row p1 up to p2, times all of its rows from there on. In letters, with rows R of d in s and Q
-// behind them: square(R,R) -= L_R U_R, panel(Q,R) -= L_Q U_R; of an LU also U^T(Q,R) -= U^T_Q
-// L_R^T.
-static void update(cr_block_factor* f, int32_t s, int32_t d, int32_t p1, int32_t p2,
-                   factor_kind kind)
-{
-    const cr_block_order* o = &f->order;
-    const cr_block_super* to = &o->super.items[s];
-    const cr_block_super* from = &o->super.items[d];
-    const int32_t end = o->super.items[d + 1].row_start;
-    const int32_t top = o->row_place.items[p1];
-    const int32_t bottom = p2 < end ? o->row_place.items[p2] : from->height;
-    const double* lower = f->lower.items + from->panel_place + top;
-    const double* upper =
-        (kind == FACTOR_LU ? f->upper.items : f->lower.items) + from->panel_place + top;
-    const int32_t step = from->panel_step;
-    double* product = f->product.items;
+// Supernode `from` has rows that are columns of supernode `to`.
+typedef struct meeting {
+    const cr_block_super *from, *to;
+    int32_t top;            // the first such row of its panel
+    int32_t width;          // how many, in scalars
+    int32_t height;         // rows from there on
+    int32_t inside, behind; // runs of the rows that are columns of `to`, and of those behind them
+    int32_t product_step;
+} meeting;
 
-    const int32_t inside = find_runs(f, p1, p2, top, f->run.items);
-    const row_run* run = f->run.items;
-    row_run* outer = f->run.items + inside;
-    const int32_t outside = find_runs(f, p2, end, top, outer);
-    const int32_t width = bottom - top;
-    const int32_t height = from->height - top;
-    const int32_t product_step = (height + 7) / 8 * 8;
-    int32_t column_run = 0;
-    for (int32_t c = 0; c < width; c += strip) {
-        const int32_t columns = width - c < strip ? width - c : strip;
-        // of a symmetric matrix only the rows from the diagonal on matter
-        const int32_t skip = kind == FACTOR_CHOLESKY ? c : 0;
-        f->kernel->product(height - skip, columns, from->width, lower + skip, step, upper + c, step,
-                           product + skip, product_step);
-        int32_t in_run = column_run;
-        for (int32_t j = 0; j < columns; j++) {
-            while (run[in_run].from + run[in_run].count <= c + j) {
-                in_run++;
-            }
-            const ptrdiff_t column = run[in_run].to + (c + j - run[in_run].from);
-            const double* computed = product + (ptrdiff_t)j * product_step;
-            double* square = f->square.items + to->square_place + column * to->square_step;
-            if (kind == FACTOR_LU) {
-                spread(inside, run, computed, square);
-            } else {
-                // rows of the same run from the diagonal on, then the later runs
-                const int32_t past = c + j - run[in_run].from;
-                const row_run rest = {c + j, run[in_run].to + past, run[in_run].count - past};
-                spread(1, &rest, computed, square);
-                spread(inside - in_run - 1, run + in_run + 1, computed, square);
-            }
-            spread(outside, outer, computed,
-                   f->lower.items + to->panel_place + column * to->panel_step);
+// Takes columns c .. past-1 of the product, as far as they are rows of run_count runs, off the
+// columns of B that they stand for. With `diagonal`, B is the square of a symmetric matrix: then
+// only the rows from the diagonal on are of interest, and only those are in the product.
+static void spread(const cr_block_factor* f, const meeting* w, int32_t c, int32_t past,
+                   int32_t diagonal, int32_t run_count, const cr_block_run* rows, double* b,
+                   int32_t b_step)
+{
+    const cr_block_run* run = f->run.items;
+    for (int32_t q = 0; q < w->inside; q++) {
+        const int32_t end = run[q].from + run[q].count;
+        const int32_t left = run[q].from > c ? run[q].from : c;
+        const int32_t right = end < past ? end : past;
+        if (left >= right) {
+            continue;
         }
-        if (kind == FACTOR_LU && outside > 0) {
-            f->kernel->product(height - width, columns, from->width, upper + width, step, lower + c,
-                               step, product + width, product_step);
-            in_run = column_run;
-            for (int32_t j = 0; j < columns; j++) {
-                while (run[in_run].from + run[in_run].count <= c + j) {
-                    in_run++;
-                }
-                const ptrdiff_t column = run[in_run].to + (c + j - run[in_run].from);
-                spread(outside, outer, product + (ptrdiff_t)j * product_step,
-                       f->upper.items + to->panel_place + column * to->panel_step);
-            }
+        const int32_t column = run[q].to + left - run[q].from;
+        const double* a = f->product.items + (ptrdiff_t)(left - c) * w->product_step;
+        double* to = b + (ptrdiff_t)column * b_step;
+        if (diagonal) {
+            const cr_block_run own = {left, column, end - left};
+            f->kernel->spread(1, &own, right - left, a, w->product_step, to, b_step);
+            f->kernel->spread(w->inside - q - 1, run + q + 1, right - left, a, w->product_step, to,
+                              b_step);
+        } else {
+            f->kernel->spread(run_count, rows, right - left, a, w->product_step, to, b_step);
         }
-        column_run = in_run;
+    }
+}
+
+// Takes from `to` what `from` contributes. In letters, with R the rows that are columns of `to` and
+// Q those behind them: square(R,R) -= L_R U_R and panel(Q,R) -= L_Q U_R; of an LU also
+// U^T(Q,R) -= U^T_Q L_R^T. Of a symmetric matrix U is L^T.
+static void update(cr_block_factor* f, const meeting* w, factor_kind kind)
+{
+    const int lu = kind == FACTOR_LU;
+    const cr_block_super *from = w->from, *to = w->to;
+    const cr_block_run* inside = f->run.items;
+    const cr_block_run* behind = inside + w->inside;
+    const double* lower = f->lower.items + from->panel_place + w->top;
+    const double* upper = lu ? f->upper.items + from->panel_place + w->top : lower;
+    double* product = f->product.items;
+    for (int32_t c = 0; c < w->width; c += strip) {
+        const int32_t past = c + strip < w->width ? c + strip : w->width;
+        const int32_t skip = lu ? 0 : c;
+        f->kernel->product(w->height - skip, past - c, from->width, lower + skip, from->panel_step,
+                           upper + c, from->panel_step, product + skip, w->product_step);
+        spread(f, w, c, past, !lu, w->inside, inside, f->square.items + to->square_place,
+               to->square_step);
+        spread(f, w, c, past, 0, w->behind, behind, f->lower.items + to->panel_place,
+               to->panel_step);
+        if (lu && w->behind > 0) {
+            f->kernel->product(w->height - w->width, past - c, from->width, upper + w->width,
+                               from->panel_step, lower + c, from->panel_step, product + w->width,
+                               w->product_step);
+            spread(f, w, c, past, 0, w->behind, behind, f->upper.items + to->panel_place,
+                   to->panel_step);
+        }
     }
 }
 
@@ -347,6 +343,21 @@ static void note_places(cr_block_factor* f, int32_t s)
     }
 }
 
+// Rows p1 up to p2 of supernode d are columns of supernode s.
+static meeting meet(const cr_block_factor* f, int32_t s, int32_t d, int32_t p1, int32_t p2)
+{
+    const cr_block_order* o = &f->order;
+    meeting w = {.from = &o->super.items[d], .to = &o->super.items[s]};
+    const int32_t end = w.from[1].row_start;
+    w.top = o->row_place.items[p1];
+    w.width = (p2 < end ? o->row_place.items[p2] : w.from->height) - w.top;
+    w.height = w.from->height - w.top;
+    w.product_step = (w.height + 7) / 8 * 8;
+    w.inside = find_runs(f, p1, p2, w.top, f->run.items);
+    w.behind = find_runs(f, p2, end, w.top, f->run.items + w.inside);
+    return w;
+}
+
 static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
 {
     const cr_block_order* o = &f->order;
@@ -359,7 +370,8 @@ static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
         while (p2 < o->super.items[d + 1].row_start && o->row.items[p2] < past) {
             p2++;
         }
-        update(f, s, d, p1, p2, kind);
+        const meeting w = meet(f, s, d, p1, p2);
+        update(f, &w, kind);
         f->at.items[d] = p2;
         file_under_next(f, d);
     }
@@ -473,28 +485,30 @@ static void subtract_tail(const cr_block_order* o, const cr_block_super* super, 
     }
 }
 
-// x := T^-1 x with T lower triangular, entry (i,j) at t[i * row + j * step].
-static void solve_forward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
-                          const double* inverse, double* x)
+// x := T^-1 x with T lower triangular, entry (i,j) at t[i * row + j * step]. What x_j contributes
+// is subtracted from all the others at once: these subtractions do not wait for each other.
+static inline void solve_forward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
+                                 const double* inverse, double* x)
 {
     for (int32_t j = 0; j < n; j++) {
-        x[j] = inverse ? x[j] * inverse[j] : x[j];
+        const double x_j = inverse ? x[j] * inverse[j] : x[j];
+        x[j] = x_j;
         for (int32_t i = j + 1; i < n; i++) {
-            x[i] -= t[i * row + j * step] * x[j];
+            x[i] -= t[i * row + j * step] * x_j;
         }
     }
 }
 
 // x := T^-T x
-static void solve_backward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
-                           const double* inverse, double* x)
+static inline void solve_backward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
+                                  const double* inverse, double* x)
 {
     for (int32_t j = n - 1; j >= 0; j--) {
-        double sum = x[j];
-        for (int32_t i = j + 1; i < n; i++) {
-            sum -= t[i * row + j * step] * x[i];
+        const double x_j = inverse ? x[j] * inverse[j] : x[j];
+        x[j] = x_j;
+        for (int32_t i = 0; i < j; i++) {
+            x[i] -= t[j * row + i * step] * x_j;
         }
-        x[j] = inverse ? sum * inverse[j] : sum;
     }
 }
 

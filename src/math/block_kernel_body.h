@@ -7,6 +7,9 @@
 // may lie anywhere in an array of doubles
 typedef double NAME(vec) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
+typedef double NAME(vec4) __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double NAME(vec2) __attribute__((vector_size(16), aligned(8), may_alias));
+
 // Tiles of up to 2 vectors x 6 columns live in registers. vecs and n are constants where these are
 // inlined, so that the loops over them vanish.
 INLINE void NAME(product_tile)(const int vecs, const int n, int32_t k, const double* a,
@@ -79,6 +82,53 @@ TARGET static void NAME(product)(int32_t m, int32_t n, int32_t k, const double* 
         break;
     default:
         break;
+    }
+}
+
+INLINE void NAME(spread_rows)(const int32_t rows, int32_t n, const double* a, ptrdiff_t a_step,
+                              double* b, ptrdiff_t b_step)
+{
+    for (int32_t j = 0; j < n; j++) {
+        int32_t i = 0;
+        for (; i + LANES <= rows; i += LANES) {
+            *(NAME(vec)*)(b + i) -= *(const NAME(vec)*)(a + i);
+        }
+        if (LANES > 4 && i + 4 <= rows) {
+            *(NAME(vec4)*)(b + i) -= *(const NAME(vec4)*)(a + i);
+            i += 4;
+        }
+        if (LANES > 2 && i + 2 <= rows) {
+            *(NAME(vec2)*)(b + i) -= *(const NAME(vec2)*)(a + i);
+            i += 2;
+        }
+        if (i < rows) {
+            b[i] -= a[i];
+        }
+        a += a_step;
+        b += b_step;
+    }
+}
+
+TARGET static void NAME(spread)(int32_t run_count, const cr_block_run* run, int32_t n,
+                                const double* a, int32_t a_step, double* b, int32_t b_step)
+{
+    for (int32_t r = 0; r < run_count; r++) {
+        const double* from = a + run[r].from;
+        double* to = b + run[r].to;
+        switch (run[r].count) { // the loops over the rows of a body or a node vanish
+        case 3:
+            NAME(spread_rows)(3, n, from, a_step, to, b_step);
+            break;
+        case 6:
+            NAME(spread_rows)(6, n, from, a_step, to, b_step);
+            break;
+        case 12:
+            NAME(spread_rows)(12, n, from, a_step, to, b_step);
+            break;
+        default:
+            NAME(spread_rows)(run[r].count, n, from, a_step, to, b_step);
+            break;
+        }
     }
 }
 
@@ -190,28 +240,59 @@ TARGET static void NAME(solve_right)(int32_t m, int32_t n, double* x, int32_t x_
     }
 }
 
-// The lower triangle of an n x n matrix, n <= 6, in place.
-INLINE int NAME(cholesky_some)(int32_t n, double* d, ptrdiff_t step, double* inverse)
+// Column j of the lower triangle of an n x n matrix, a[column][row], given that earlier columns
+// have been applied: applies it to the later ones. False when its pivot is not above `least`.
+INLINE int NAME(eliminate)(const int n, const int j, double (*a)[6], double least)
 {
-    for (int32_t j = 0; j < n; j++) {
-        double* column = d + j * step;
-        for (int32_t k = 0; k < j; k++) {
-            for (int32_t i = j; i < n; i++) {
-                column[i] -= d[i + k * step] * d[j + k * step];
-            }
-        }
-        const double pivot = column[j];
-        if (!(pivot > inverse[j] && pivot <= DBL_MAX)) {
-            return 0;
-        }
-        const double root = sqrt(pivot);
-        inverse[j] = 1.0 / root;
-        column[j] = root;
-        for (int32_t i = j + 1; i < n; i++) {
-            column[i] *= inverse[j];
+    if (j >= n) {
+        return 1;
+    }
+    const double one_over = 1.0 / a[j][j];
+    for (int k = j + 1; k < n; k++) {
+        const double m = a[j][k] * one_over;
+        for (int i = k; i < n; i++) {
+            a[k][i] -= a[j][i] * m;
         }
     }
-    return 1;
+    return a[j][j] > least && a[j][j] <= DBL_MAX;
+}
+
+// The lower triangle of an n x n matrix, n <= 6, in place. First A = M D M^T, so that only a
+// division stands between one pivot and the next; the roots are taken of all pivots together at the
+// end: L = (M D) D^-1/2. Written out by columns: with n a constant all of it happens in registers.
+INLINE int NAME(cholesky_fixed)(const int n, double* d, ptrdiff_t step, double* inverse)
+{
+    double a[6][6]; // below the diagonal M D
+    double least[6];
+    for (int j = 0; j < n; j++) {
+        least[j] = inverse[j];
+        for (int i = j; i < n; i++) {
+            a[j][i] = d[i + j * step];
+        }
+    }
+    int good = NAME(eliminate)(n, 0, a, least[0]);
+    good &= NAME(eliminate)(n, 1, a, least[1]);
+    good &= NAME(eliminate)(n, 2, a, least[2]);
+    good &= NAME(eliminate)(n, 3, a, least[3]);
+    good &= NAME(eliminate)(n, 4, a, least[4]);
+    good &= NAME(eliminate)(n, 5, a, least[5]);
+    for (int j = 0; j < n; j++) {
+        const double root = sqrt(a[j][j]);
+        const double one_over = 1.0 / root;
+        inverse[j] = one_over;
+        d[j + j * step] = root;
+        for (int i = j + 1; i < n; i++) {
+            d[i + j * step] = a[j][i] * one_over;
+        }
+    }
+    return good;
+}
+
+INLINE int NAME(cholesky_some)(int32_t n, double* d, ptrdiff_t step, double* inverse)
+{
+    return n == 6   ? NAME(cholesky_fixed)(6, d, step, inverse)
+           : n == 3 ? NAME(cholesky_fixed)(3, d, step, inverse)
+                    : NAME(cholesky_fixed)(n, d, step, inverse);
 }
 
 TARGET static int NAME(cholesky)(int32_t n, double* d, int32_t step, double* inverse)
@@ -376,8 +457,8 @@ TARGET static void NAME(minus_transposed)(int32_t m, int32_t n, const double* p,
     }
 }
 
-static const cr_block_kernel NAME(set) = {
-    SET_NAME, NAME(product), NAME(solve_right),     NAME(cholesky),
-    NAME(lu), NAME(times),   NAME(minus_transposed)};
+static const cr_block_kernel NAME(set) = {SET_NAME,          NAME(product),         NAME(spread),
+                                          NAME(solve_right), NAME(cholesky),        NAME(lu),
+                                          NAME(times),       NAME(minus_transposed)};
 
 #undef INLINE
