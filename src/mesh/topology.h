@@ -16,10 +16,13 @@ typedef struct cr_topology {
     int32_t vertex_count, face_count, edge_count;
     int32_t* edge;      // [2*edge_count] vertices a < b, edges in ascending (a,b)
     int32_t* edge_face; // [2*edge_count] first two faces beside it, -1 for none
-    int32_t* opposite;  // [2*edge_count] the vertex of that face that is not on the edge, -1 for none
+    int32_t* opposite;  // [2*edge_count] that face's vertex off the edge, -1 for none
     int32_t* face_edge; // [3*face_count] edge k joins corners k and (k+1)%3
     uint8_t* edge_kind; // [edge_count] cr_edge_kind
 } cr_topology;
 
+// Any old content is released. A pair of faces folded back onto each other (a knife's edge) or one
+// without area counts as CONVEX: when in doubt, an edge can touch. On failure the topology is
+// empty: CAROM_ERR_MESH when the mesh is not sound (cr_trimesh_sound), CAROM_ERR_MEMORY.
 carom_status cr_topology_build(cr_topology* topology, const cr_trimesh* mesh);
 void cr_topology_release(cr_topology* topology);
