@@ -15,9 +15,20 @@ typedef struct cr_closest {
     int32_t free;    // free parameters of the sub-feature: 0 point-point, 1 point-edge, 2 interior
 } cr_closest;
 
-// kind is a cr_pair_kind. Degenerate edges and triangles are their own closest sub-features.
+// kind is a cr_pair_kind; points it does not have are not read. Degenerate edges and triangles are
+// their own closest sub-features; of parallel edges one pair of closest points is given. D is good
+// to a few round-offs of the size of the pair. n is good to round-off * size/D, in the interior to
+// round-off / sine of the two edge vectors where that is better: there tiny D costs nothing.
+// D and n are continuous across sub-features. Finite x up to 1e70 m, edges 0 or above 1e-70 m.
 cr_closest cr_distance_closest(int32_t kind, const cr_vec3 x[4]);
 
-// Hess[3k+i][3l+j] = d2 D / dx_k,i dx_l,j at the closest points found there; symmetric.
+// hess[3k+i][3l+j] = d2 D / dx_k,i dx_l,j with the sub-feature as found in *at; symmetric to the
+// bit; zero for points that do not take part and for D = 0. It jumps by O(1/D) where the
+// sub-feature changes. Edge vectors of an interior pair that meet under a sine below 1e-6 count as
+// if under 1e-6: the sliding of the closest points, which grows as 1/sine, is bounded and fades.
 void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
                          double hess[12][12]);
+
+// out = Hess dx without forming it: a quarter of the work.
+void cr_distance_hessian_apply(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
+                               const cr_vec3 dx[4], cr_vec3 out[4]);

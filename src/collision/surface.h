@@ -37,6 +37,8 @@ typedef struct cr_surface {
     int32_t* body_group;  // [body_count] bodies of the same group >= 0 do not touch each other
 } cr_surface;
 
+// Room for the counts given, zeroed, every body in no group (-1); the caller fills it. On failure
+// (CAROM_ERR_MEMORY, CAROM_ERR_ARGUMENT for a negative count) *surface is empty.
 carom_status cr_surface_init(cr_surface* surface, int32_t body_count, int32_t vertex_count,
                              int32_t edge_count, int32_t face_count);
 void cr_surface_release(cr_surface* surface);
