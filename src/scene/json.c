@@ -1,5 +1,6 @@
 #include "scene/json.h"
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@ typedef struct parser {
     int32_t length, at;
     int32_t source;
     int32_t depth;
-    locale_t plain; // numbers have a point whatever the program's locale says
     CR_ARRAY(member) members;
     carom_error* error;
 } parser;
@@ -292,7 +292,7 @@ static carom_status read_number(parser* p, double* out)
     if (!good) {
         return refuse(p, start, "a number has digits before and behind its point, as in -0.5e-3");
     }
-    *out = strtod_l(p->text + start, NULL, p->plain);
+    *out = strtod(p->text + start, NULL);
     return isfinite(*out) ? CAROM_OK
                           : refuse(p, start, "this number is too large; it has to be finite");
 }
@@ -529,13 +529,16 @@ carom_status cr_json_graft(cr_json* json, const char* text, size_t length, const
                 .text = source.text,
                 .length = (int32_t)length,
                 .source = json->source.count - 1,
-                .plain = newlocale(LC_ALL_MASK, "C", (locale_t)0),
                 .error = error};
-    if (!p.plain) {
+    // numbers have a point whatever the program's locale says
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) {
         return no_memory(error);
     }
+    const locale_t usual = uselocale(plain);
     const carom_status status = read_document(&p, value);
-    freelocale(p.plain);
+    uselocale(usual);
+    freelocale(plain);
     cr_array_release(&p.members);
     return status;
 }
