@@ -1,0 +1,28 @@
+// box.h - axis-aligned boxes and when two of them meet.
+#pragma once
+
+#include "math/scalar.h"
+
+typedef struct cr_box {
+    double lo[3], hi[3]; // [m] closed
+} cr_box;
+
+// The box of nothing: every union with it is the other box, and it meets none.
+static inline cr_box cr_box_empty(void)
+{
+    return (cr_box){{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+}
+
+static inline cr_box cr_box_union(const cr_box* a, const cr_box* b)
+{
+    return (cr_box){
+        {cr_min(a->lo[0], b->lo[0]), cr_min(a->lo[1], b->lo[1]), cr_min(a->lo[2], b->lo[2])},
+        {cr_max(a->hi[0], b->hi[0]), cr_max(a->hi[1], b->hi[1]), cr_max(a->hi[2], b->hi[2])}};
+}
+
+// Closed boxes: touching is meeting. Without branches, for their outcome cannot be foretold.
+static inline int cr_box_meet(const cr_box* a, const cr_box* b)
+{
+    return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
+           (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
+}

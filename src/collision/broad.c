@@ -1,0 +1,906 @@
+#include "collision/broad.h"
+#include "collision/bvh.h"
+#include "collision/keys.h"
+#include "core/assert.h"
+#include "core/parallel.h"
+#include <string.h>
+
+// Three forests hold one tree per body each: over its vertices, its edges, its faces. The tree over
+// the bodies is grown anew in every call, for a body may go anywhere; the trees within a body keep
+// their shape, for its features stay neighbours, and are refitted only where bodies meet.
+//
+// A pair is found as one 64-bit key (kind, first, second), where a face or an edge is named by its
+// rank in the order of its vertices. So the order of the keys is the order of the pairs. Bodies own
+// ranges of ranks: the keys of one kind and first body, a group, stand together in the result, so
+// groups are searched in order and sorted each on its own.
+
+typedef enum feature { VERTEX, EDGE, FACE, FEATURES } feature;
+
+enum {
+    FEATURE_LEAF = 8,    // items of a leaf
+    BODY_LEAF = 4,       // bodies of a leaf
+    TASK_ITEMS = 2048,   // features of a task: a large pair of bodies becomes several tasks
+    JOB_VERTICES = 2048, // vertices worth the handing out of a job
+    JOB_PAIRS = 1 << 14, // pairs likewise
+};
+
+static const int feature_corners[FEATURES] = {1, 2, 3};
+
+// What the features of two bodies may do to each other, in the order of its fields.
+typedef struct bond {
+    int32_t kind;          // cr_pair_kind
+    int32_t first, second; // bodies
+} bond;
+
+static const feature kind_first[4] = {VERTEX, EDGE, FACE, EDGE};
+static const feature kind_second[4] = {VERTEX, VERTEX, VERTEX, EDGE};
+
+// Two nodes whose features are to be told apart one by one, and the keys found.
+typedef struct task {
+    cr_keys_run run;
+    int32_t a, b;   // nodes of the forests of the kind's two features
+    int32_t kind;   // cr_pair_kind
+    int32_t within; // both are of one soft body
+} task;
+
+// All tasks of one kind and first body.
+typedef struct group {
+    int32_t task; // its first
+    int32_t key;  // first of its keys in the result
+} group;
+
+typedef struct feature_trees {
+    cr_bvh bvh;
+    int32_t* root;   // [body_count+1] first node of each body's tree
+    int32_t* corner; // [corners*count] places in the vertex forest, by place; none for VERTEX
+    int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
+} feature_trees;
+
+struct cr_broad {
+    const cr_surface* surface;
+    feature_trees of[FEATURES];
+    uint8_t* shape;   // [body_count] feature of the highest dimension it has
+    uint8_t* wanted;  // [body_count] bit f: its tree of feature f takes part in this call
+    uint8_t* fitted;  // [body_count] bit f: that tree fits the boxes of the vertices
+    uint8_t* trouble; // [body_count] bits of TROUBLE_*
+    cr_box* body_box; // [body_count]
+
+    cr_bvh bodies;
+    cr_bvh_seed* seed; // [body_count] of the tree over the bodies, in the order of the last call
+    int32_t seed_count;
+
+    cr_keys found;
+    CR_ARRAY(uint64_t) key, spare; // keys in the order of the groups, and the other side of sorting
+    CR_ARRAY(uint64_t) bonds, spare_bonds;
+    CR_ARRAY(task) tasks;
+    CR_ARRAY(group) groups; // and one at the end
+    CR_ARRAY(int32_t) jobs; // first body, task or group of each job, and the end
+    CR_ARRAY(int32_t) busy; // bodies that take part
+
+    const double *x0, *x1, *reach; // of the call under way
+    cr_pair* out;
+};
+
+enum { TROUBLE_NOT_FINITE = 1, TROUBLE_NEGATIVE = 2 };
+
+// --- creation ---------------------------------------------------------------------------------
+
+static int32_t lexical(const int32_t* a, const int32_t* b, int corners)
+{
+    for (int k = 0; k < corners; k++) {
+        if (a[k] != b[k]) {
+            return a[k] < b[k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+// Sorts features order[0..n-1] by their vertices, merging ever longer runs; equal ones keep their
+// order.
+static void sort_by_vertices(int32_t* order, int32_t* scratch, int32_t n, const int32_t* vertex,
+                             int corners)
+{
+    for (int64_t run = 1; run < n; run *= 2) {
+        for (int64_t low = 0; low < n; low += 2 * run) {
+            const int64_t middle = low + run < n ? low + run : n;
+            const int64_t high = low + 2 * run < n ? low + 2 * run : n;
+            int64_t i = low, j = middle;
+            for (int64_t k = low; k < high; k++) {
+                const int left =
+                    i < middle &&
+                    (j >= high || lexical(&vertex[(size_t)corners * order[i]],
+                                          &vertex[(size_t)corners * order[j]], corners) <= 0);
+                scratch[k] = left ? order[i++] : order[j++];
+            }
+        }
+        for (int32_t k = 0; k < n; k++) {
+            order[k] = scratch[k];
+        }
+    }
+}
+
+static const int32_t* feature_vertices(const cr_surface* s, feature f)
+{
+    return f == EDGE ? s->edge : s->face;
+}
+
+static const int32_t* feature_range(const cr_surface* s, feature f)
+{
+    return f == VERTEX ? s->body_vertex : f == EDGE ? s->body_edge : s->body_face;
+}
+
+static int32_t feature_count(const cr_surface* s, feature f)
+{
+    return f == VERTEX ? s->vertex_count : f == EDGE ? s->edge_count : s->face_count;
+}
+
+// Grows the trees of one feature, a body after the other, over the middles of their vertices.
+// `place` [vertex_count] holds the place of each vertex in its forest, and is written for VERTEX.
+static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds,
+                          int32_t* place)
+{
+    const cr_surface* s = broad->surface;
+    feature_trees* trees = &broad->of[f];
+    const int corners = feature_corners[f];
+    const int32_t* range = feature_range(s, f);
+    for (int32_t body = 0; body < s->body_count; body++) {
+        const int32_t count = range[body + 1] - range[body];
+        trees->root[body] = trees->bvh.node.count;
+        for (int32_t i = 0; i < count; i++) {
+            const int32_t rank = range[body] + i;
+            cr_box box = cr_box_empty();
+            for (int c = 0; c < corners; c++) {
+                const int32_t v =
+                    f == VERTEX ? rank : feature_vertices(s, f)[corners * trees->at[rank] + c];
+                const cr_box point = {{x[3 * v], x[3 * v + 1], x[3 * v + 2]},
+                                      {x[3 * v], x[3 * v + 1], x[3 * v + 2]}};
+                box = cr_box_union(&box, &point);
+            }
+            seeds[i] = (cr_bvh_seed){.item = rank};
+            for (int k = 0; k < 3; k++) {
+                seeds[i].centre[k] = 0.5 * box.lo[k] + 0.5 * box.hi[k];
+            }
+        }
+        int32_t root;
+        if (count > 0 && cr_bvh_plant(&trees->bvh, seeds, count, &root) != CAROM_OK) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    trees->root[s->body_count] = trees->bvh.node.count;
+    for (int32_t i = 0; i < trees->bvh.item_count; i++) {
+        const int32_t rank = trees->bvh.item[i];
+        if (f == VERTEX) {
+            place[rank] = i;
+        }
+        for (int c = 0; f != VERTEX && c < corners; c++) {
+            trees->corner[corners * i + c] =
+                place[feature_vertices(s, f)[corners * trees->at[rank] + c]];
+        }
+    }
+    return CAROM_OK;
+}
+
+// Memory and ranks of one forest. scratch [feature_count].
+static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
+{
+    const cr_surface* s = broad->surface;
+    feature_trees* trees = &broad->of[f];
+    const int32_t count = feature_count(s, f);
+    if (cr_bvh_init(&trees->bvh, count, FEATURE_LEAF) != CAROM_OK) {
+        return CAROM_ERR_MEMORY;
+    }
+    trees->root = cr_memory_take((size_t)s->body_count + 1, sizeof *trees->root);
+    if (!trees->root) {
+        return CAROM_ERR_MEMORY;
+    }
+    if (f == VERTEX) {
+        return CAROM_OK;
+    }
+    trees->at = cr_memory_take((size_t)count, sizeof *trees->at);
+    trees->corner = cr_memory_take((size_t)count * 3, sizeof *trees->corner);
+    if (!trees->at || !trees->corner) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        trees->at[i] = i;
+    }
+    const int32_t* range = feature_range(s, f);
+    for (int32_t body = 0; body < s->body_count; body++) {
+        // bodies own ascending vertices, so ranks ascend from body to body by themselves
+        sort_by_vertices(trees->at + range[body], scratch, range[body + 1] - range[body],
+                         feature_vertices(s, f), feature_corners[f]);
+    }
+    return CAROM_OK;
+}
+
+static int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+// What create needs and gives back at its end.
+typedef struct building {
+    cr_bvh_seed* seeds;
+    int32_t *place, *scratch;
+} building;
+
+static carom_status build(cr_broad* broad, const double* x, building* with)
+{
+    const cr_surface* s = broad->surface;
+    const int32_t most = larger(s->vertex_count, larger(s->edge_count, s->face_count));
+    const size_t bodies = (size_t)s->body_count;
+    with->seeds = cr_memory_take((size_t)most, sizeof *with->seeds);
+    with->place = cr_memory_take((size_t)s->vertex_count, sizeof *with->place);
+    with->scratch = cr_memory_take((size_t)most, sizeof *with->scratch);
+    broad->shape = cr_memory_take(bodies, 1);
+    broad->wanted = cr_memory_take(bodies, 1);
+    broad->fitted = cr_memory_take(bodies, 1);
+    broad->trouble = cr_memory_take(bodies, 1);
+    broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
+    broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
+    if (!with->seeds || !with->place || !with->scratch || !broad->shape || !broad->wanted ||
+        !broad->fitted || !broad->trouble || !broad->body_box || !broad->seed ||
+        cr_bvh_init(&broad->bodies, s->body_count, BODY_LEAF) != CAROM_OK ||
+        !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (feature f = VERTEX; f < FEATURES; f++) {
+        carom_status status = init_forest(broad, f, with->scratch);
+        if (status == CAROM_OK) {
+            status = plant(broad, f, x, with->seeds, with->place);
+        }
+        if (status != CAROM_OK) {
+            return status;
+        }
+    }
+    for (int32_t b = 0; b < s->body_count; b++) {
+        const int has_faces = s->body_face[b + 1] > s->body_face[b];
+        const int has_edges = s->body_edge[b + 1] > s->body_edge[b];
+        broad->shape[b] = has_faces ? FACE : has_edges ? EDGE : VERTEX;
+        if (s->body_vertex[b + 1] > s->body_vertex[b]) { // a body of nothing meets nothing
+            broad->seed[broad->seed_count++] =
+                (cr_bvh_seed){.item = b, .still = (s->body_flags[b] & CR_SURFACE_FIXED) != 0};
+        }
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broad** out)
+{
+    *out = NULL;
+    for (int64_t i = 0; i < 3 * (int64_t)surface->vertex_count; i++) {
+        if (!isfinite(x[i])) {
+            return CAROM_ERR_NOT_FINITE;
+        }
+    }
+    cr_broad* broad = cr_memory_take(1, sizeof *broad);
+    if (!broad) {
+        return CAROM_ERR_MEMORY;
+    }
+    broad->surface = surface;
+    building with = {0};
+    const carom_status status = build(broad, x, &with);
+    cr_memory_free(with.seeds);
+    cr_memory_free(with.place);
+    cr_memory_free(with.scratch);
+    if (status != CAROM_OK) {
+        cr_broad_destroy(broad);
+        return status;
+    }
+    *out = broad;
+    return CAROM_OK;
+}
+
+void cr_broad_destroy(cr_broad* broad)
+{
+    if (!broad) {
+        return;
+    }
+    for (feature f = VERTEX; f < FEATURES; f++) {
+        cr_bvh_release(&broad->of[f].bvh);
+        cr_memory_free(broad->of[f].root);
+        cr_memory_free(broad->of[f].corner);
+        cr_memory_free(broad->of[f].at);
+    }
+    cr_memory_free(broad->shape);
+    cr_memory_free(broad->wanted);
+    cr_memory_free(broad->fitted);
+    cr_memory_free(broad->trouble);
+    cr_memory_free(broad->body_box);
+    cr_bvh_release(&broad->bodies);
+    cr_memory_free(broad->seed);
+    cr_keys_release(&broad->found);
+    cr_array_release(&broad->key);
+    cr_array_release(&broad->spare);
+    cr_array_release(&broad->bonds);
+    cr_array_release(&broad->spare_bonds);
+    cr_array_release(&broad->tasks);
+    cr_array_release(&broad->groups);
+    cr_array_release(&broad->jobs);
+    cr_array_release(&broad->busy);
+    cr_memory_free(broad);
+}
+
+// --- boxes ------------------------------------------------------------------------------------
+
+static cr_box swept_box(const cr_broad* broad, int32_t v)
+{
+    const double *p = broad->x0 + 3 * (size_t)v, *q = broad->x1 + 3 * (size_t)v;
+    const double r = broad->reach[v];
+    return (cr_box){{cr_min(p[0], q[0]) - r, cr_min(p[1], q[1]) - r, cr_min(p[2], q[2]) - r},
+                    {cr_max(p[0], q[0]) + r, cr_max(p[1], q[1]) + r, cr_max(p[2], q[2]) + r}};
+}
+
+// Groups n things of weight w(i) into jobs. True while there is memory.
+static int end_job(cr_broad* broad, int64_t* weight, int64_t full, int32_t next)
+{
+    if (*weight < full) {
+        return 1;
+    }
+    *weight = 0;
+    return cr_array_push(&broad->jobs, next);
+}
+
+static void fit_body(cr_broad* broad, int32_t body)
+{
+    const cr_surface* s = broad->surface;
+    cr_box box = cr_box_empty();
+    double zero = 0, least = 0; // zero turns NaN with the first number that is not finite
+    for (int32_t v = s->body_vertex[body]; v < s->body_vertex[body + 1]; v++) {
+        const double *p = broad->x0 + 3 * (size_t)v, *q = broad->x1 + 3 * (size_t)v;
+        const double r = broad->reach[v];
+        zero +=
+            p[0] * 0.0 + p[1] * 0.0 + p[2] * 0.0 + q[0] * 0.0 + q[1] * 0.0 + q[2] * 0.0 + r * 0.0;
+        least = cr_min(least, r);
+        const cr_box here = swept_box(broad, v);
+        box = cr_box_union(&box, &here);
+    }
+    broad->body_box[body] = box;
+    broad->trouble[body] =
+        (uint8_t)((zero == 0 ? 0 : TROUBLE_NOT_FINITE) | (least < 0 ? TROUBLE_NEGATIVE : 0));
+}
+
+static void fit_bodies_job(int32_t job, int32_t worker, void* user)
+{
+    cr_broad* broad = user;
+    (void)worker;
+    for (int32_t b = broad->jobs.items[job]; b < broad->jobs.items[job + 1]; b++) {
+        fit_body(broad, b);
+    }
+}
+
+static carom_status fit_bodies(cr_broad* broad, int32_t worker_count)
+{
+    const cr_surface* s = broad->surface;
+    int64_t weight = 0;
+    broad->jobs.count = 0;
+    int ok = cr_array_push(&broad->jobs, 0);
+    for (int32_t b = 0; b < s->body_count && ok; b++) {
+        weight += s->body_vertex[b + 1] - s->body_vertex[b];
+        ok = end_job(broad, &weight, JOB_VERTICES, b + 1);
+    }
+    if (!ok || !cr_array_push(&broad->jobs, s->body_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_parallel_for(broad->jobs.count - 1, worker_count, fit_bodies_job, broad);
+    int trouble = 0;
+    for (int32_t b = 0; b < s->body_count; b++) {
+        trouble |= broad->trouble[b];
+    }
+    return trouble & TROUBLE_NOT_FINITE ? CAROM_ERR_NOT_FINITE
+           : trouble                    ? CAROM_ERR_ARGUMENT
+                                        : CAROM_OK;
+}
+
+// Boxes of the vertices of a body. True when they are what they were: a body at rest.
+static int fit_vertices(cr_broad* broad, int32_t body)
+{
+    const cr_surface* s = broad->surface;
+    cr_bvh* bvh = &broad->of[VERTEX].bvh;
+    int same = 1;
+    for (int32_t i = s->body_vertex[body]; i < s->body_vertex[body + 1]; i++) {
+        const cr_box box = swept_box(broad, bvh->item[i]);
+        cr_box* old = &bvh->box[i];
+        same &= (box.lo[0] == old->lo[0]) & (box.lo[1] == old->lo[1]) & (box.lo[2] == old->lo[2]) &
+                (box.hi[0] == old->hi[0]) & (box.hi[1] == old->hi[1]) & (box.hi[2] == old->hi[2]);
+        *old = box;
+    }
+    return same;
+}
+
+static void fit_features(cr_broad* broad, int32_t body, feature f)
+{
+    const int32_t* range = feature_range(broad->surface, f);
+    const cr_box* vertex = broad->of[VERTEX].bvh.box;
+    feature_trees* trees = &broad->of[f];
+    for (int32_t i = range[body]; f == EDGE && i < range[body + 1]; i++) {
+        const int32_t* c = &trees->corner[2 * (size_t)i];
+        trees->bvh.box[i] = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
+    }
+    for (int32_t i = range[body]; f == FACE && i < range[body + 1]; i++) {
+        const int32_t* c = &trees->corner[3 * (size_t)i];
+        const cr_box side = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
+        trees->bvh.box[i] = cr_box_union(&side, &vertex[c[2]]);
+    }
+    cr_bvh_refit(&trees->bvh, trees->root[body], trees->root[body + 1]);
+}
+
+static void fit_busy_job(int32_t job, int32_t worker, void* user)
+{
+    cr_broad* broad = user;
+    (void)worker;
+    for (int32_t i = broad->jobs.items[job]; i < broad->jobs.items[job + 1]; i++) {
+        const int32_t body = broad->busy.items[i];
+        uint8_t fitted = fit_vertices(broad, body) ? broad->fitted[body] : 0;
+        for (feature f = VERTEX; f < FEATURES; f++) {
+            if (broad->wanted[body] & ~fitted & 1 << f) {
+                fit_features(broad, body, f);
+            }
+        }
+        broad->fitted[body] = fitted | broad->wanted[body];
+    }
+}
+
+// Refits the trees that are wanted, of bodies that are not as they were.
+static carom_status fit_busy(cr_broad* broad, int32_t worker_count)
+{
+    const cr_surface* s = broad->surface;
+    int64_t weight = 0;
+    broad->jobs.count = 0;
+    broad->busy.count = 0;
+    int ok = cr_array_push(&broad->jobs, 0);
+    for (int32_t b = 0; b < s->body_count && ok; b++) {
+        if (broad->wanted[b]) {
+            weight += s->body_vertex[b + 1] - s->body_vertex[b];
+            ok = cr_array_push(&broad->busy, b) &&
+                 end_job(broad, &weight, JOB_VERTICES, broad->busy.count);
+        }
+    }
+    if (!ok || !cr_array_push(&broad->jobs, broad->busy.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_parallel_for(broad->jobs.count - 1, worker_count, fit_busy_job, broad);
+    return CAROM_OK;
+}
+
+// --- pairs ------------------------------------------------------------------------------------
+
+// One walk through two forests, and where its keys go.
+typedef struct search {
+    const cr_bvh *a, *b;
+    const int32_t *corner_a, *corner_b; // of a body with itself
+    const int32_t* at;                  // edge of each rank
+    uint64_t base;                      // the kind, at its place in the key
+    int32_t shift, kind;
+    cr_keys* keys;
+    cr_keys_cursor* cursor;
+} search;
+
+// The items of a leaf that meet the box of the other leaf. Without them the pairs would be many.
+static int32_t sift(const cr_bvh* bvh, const cr_bvh_node* leaf, const cr_box* box,
+                    int32_t near[CR_BVH_LEAF])
+{
+    int32_t n = 0;
+    for (int32_t i = leaf->first; i < leaf->first + leaf->count; i++) {
+        near[n] = i;
+        n += cr_box_meet(&bvh->box[i], box);
+    }
+    return n;
+}
+
+static void search_leaves(int32_t node_a, int32_t node_b, void* user)
+{
+    search* s = user;
+    const cr_bvh_node *a = &s->a->node.items[node_a], *b = &s->b->node.items[node_b];
+    int32_t near_a[CR_BVH_LEAF], near_b[CR_BVH_LEAF];
+    const int32_t n_a = sift(s->a, a, &b->box, near_a);
+    if (n_a == 0) {
+        return;
+    }
+    const int32_t n_b = sift(s->b, b, &a->box, near_b);
+    uint64_t* out = cr_keys_room(s->keys, s->cursor);
+    for (int32_t i = 0; i < n_a; i++) {
+        const cr_box box = s->a->box[near_a[i]];
+        const uint64_t first = s->base | (uint64_t)s->a->item[near_a[i]] << s->shift;
+        for (int32_t j = 0; j < n_b; j++) {
+            *out = first | (uint64_t)s->b->item[near_b[j]];
+            out += cr_box_meet(&box, &s->b->box[near_b[j]]);
+        }
+    }
+    s->cursor->at = out;
+}
+
+// The key of two features of one body, if they share no vertex; its first feature comes first in
+// the surface.
+static int key_within(const search* s, int32_t i, int32_t j, uint64_t* key)
+{
+    int32_t first = s->a->item[i], second = s->b->item[j];
+    int apart = 1;
+    if (s->kind == CR_PAIR_PT) {
+        const int32_t* c = &s->corner_a[3 * (size_t)i];
+        apart = (c[0] != j) & (c[1] != j) & (c[2] != j);
+    } else {
+        if (s->kind == CR_PAIR_EE) {
+            const int32_t *c = &s->corner_a[2 * (size_t)i], *d = &s->corner_b[2 * (size_t)j];
+            apart = (c[0] != d[0]) & (c[0] != d[1]) & (c[1] != d[0]) & (c[1] != d[1]);
+        }
+        const int swap = s->at ? s->at[first] > s->at[second] : first > second;
+        first = swap ? s->b->item[j] : first;
+        second = swap ? s->a->item[i] : second;
+    }
+    *key = s->base | (uint64_t)first << s->shift | (uint64_t)second;
+    return apart;
+}
+
+static void search_leaves_within(int32_t node_a, int32_t node_b, void* user)
+{
+    search* s = user;
+    const cr_bvh_node *a = &s->a->node.items[node_a], *b = &s->b->node.items[node_b];
+    const int alone = a == b;
+    int32_t near_a[CR_BVH_LEAF], near_b[CR_BVH_LEAF];
+    const int32_t n_a = sift(s->a, a, &b->box, near_a);
+    const int32_t n_b = sift(s->b, b, &a->box, near_b);
+    uint64_t* out = cr_keys_room(s->keys, s->cursor);
+    for (int32_t i = 0; i < n_a; i++) {
+        const cr_box box = s->a->box[near_a[i]];
+        for (int32_t j = alone ? i + 1 : 0; j < n_b; j++) {
+            if (cr_box_meet(&box, &s->b->box[near_b[j]])) {
+                out += key_within(s, near_a[i], near_b[j], out);
+            }
+        }
+    }
+    s->cursor->at = out;
+}
+
+// Grows the tree over the bodies where they are now.
+static carom_status plant_bodies(cr_broad* broad)
+{
+    cr_bvh* bvh = &broad->bodies;
+    for (int32_t i = 0; i < broad->seed_count; i++) {
+        cr_bvh_seed* seed = &broad->seed[i];
+        const cr_box* box = &broad->body_box[seed->item];
+        for (int k = 0; k < 3; k++) {
+            seed->centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
+        }
+    }
+    cr_bvh_clear(bvh);
+    int32_t root;
+    const carom_status status = cr_bvh_plant(bvh, broad->seed, broad->seed_count, &root);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < bvh->item_count; i++) {
+        bvh->box[i] = broad->body_box[bvh->item[i]];
+    }
+    cr_bvh_refit(bvh, root, bvh->node.count);
+    return CAROM_OK;
+}
+
+// Pairs of bodies that meet, into key: a << 32 | b with a < b, in any order.
+static carom_status search_bodies(cr_broad* broad)
+{
+    broad->key.count = 0;
+    if (broad->seed_count == 0) {
+        return CAROM_OK;
+    }
+    carom_status status = plant_bodies(broad);
+    cr_keys_run run = {0};
+    int32_t count = 0;
+    int again = 1;
+    for (int round = 0; round < 2 && again && status == CAROM_OK; round++) {
+        status = cr_keys_open(&broad->found, 1);
+        if (status == CAROM_OK) {
+            cr_keys_cursor* cursor = broad->found.cursor.items;
+            run = cr_keys_begin(&broad->found, cursor);
+            const cr_bvh* bvh = &broad->bodies;
+            search s = {.a = bvh,
+                        .b = bvh,
+                        .shift = 32,
+                        .kind = CR_PAIR_PP,
+                        .keys = &broad->found,
+                        .cursor = cursor};
+            const cr_bvh_walk walk = {bvh->node.items, bvh->node.items, 0, search_leaves_within,
+                                      &s};
+            cr_bvh_meet_itself(&walk, 0);
+            cr_keys_end(cursor, &run);
+            status = cr_keys_close(&broad->found, &count, &again);
+        }
+    }
+    if (status != CAROM_OK || !cr_array_reserve(&broad->key, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_keys_copy(&broad->found, &run, broad->key.items);
+    broad->key.count = count;
+    return CAROM_OK;
+}
+
+// The kinds of bodies a <= b; returns how many bonds. The sides of kinds alike (EE, PP) stand in
+// the order of the bodies.
+static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
+{
+    const int swap = broad->shape[a] < broad->shape[b];
+    const int32_t high = swap ? b : a, low = swap ? a : b;
+    const feature high_shape = broad->shape[high], low_shape = broad->shape[low];
+    int n = 0;
+    if (high_shape == FACE) {
+        out[n++] = (bond){CR_PAIR_PT, high, low};
+        if (low_shape == FACE && a != b) {
+            out[n++] = (bond){CR_PAIR_PT, low, high};
+        }
+    }
+    if (low_shape != VERTEX) {
+        out[n++] = (bond){CR_PAIR_EE, a, b};
+    } else if (high_shape == EDGE) {
+        out[n++] = (bond){CR_PAIR_PE, high, low};
+    } else if (high_shape == VERTEX) {
+        out[n++] = (bond){CR_PAIR_PP, a, b};
+    }
+    return n;
+}
+
+static int may_touch(const cr_surface* s, int32_t a, int32_t b)
+{
+    const int both_fixed = s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED;
+    const int one_group = s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b];
+    return a == b ? !both_fixed && (s->body_flags[a] & CR_SURFACE_SOFT) : !both_fixed && !one_group;
+}
+
+// Writes down the bonds of bodies a <= b and the trees they want. False: no memory.
+static int add_bonds(cr_broad* broad, int32_t a, int32_t b)
+{
+    if (!may_touch(broad->surface, a, b)) {
+        return 1;
+    }
+    bond bonds[3];
+    const int n = bond_bodies(broad, a, b, bonds);
+    int ok = 1;
+    for (int k = 0; k < n && ok; k++) {
+        const bond* at = &bonds[k];
+        broad->wanted[at->first] |= (uint8_t)(1 << kind_first[at->kind]);
+        broad->wanted[at->second] |= (uint8_t)(1 << kind_second[at->kind]);
+        ok = cr_array_push(&broad->bonds, (uint64_t)at->kind << 62 | (uint64_t)at->first << 31 |
+                                              (uint64_t)at->second);
+    }
+    return ok;
+}
+
+static bond unpack_bond(uint64_t key)
+{
+    return (bond){(int32_t)(key >> 62), (int32_t)(key >> 31 & INT32_MAX),
+                  (int32_t)(key & INT32_MAX)};
+}
+
+// Bonds of all bodies that meet, sorted, from the pairs in key.
+static carom_status find_bonds(cr_broad* broad)
+{
+    const int32_t body_count = broad->surface->body_count;
+    memset(broad->wanted, 0, (size_t)body_count);
+    broad->bonds.count = 0;
+    int ok = 1;
+    for (int32_t b = 0; b < body_count && ok; b++) {
+        ok = add_bonds(broad, b, b);
+    }
+    for (int32_t i = 0; i < broad->key.count && ok; i++) {
+        const uint64_t key = broad->key.items[i];
+        ok = add_bonds(broad, (int32_t)(key >> 32), (int32_t)(key & INT32_MAX));
+    }
+    if (!ok || !cr_array_reserve(&broad->spare_bonds, broad->bonds.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_keys_sort(broad->bonds.items, broad->spare_bonds.items, broad->bonds.count);
+    return CAROM_OK;
+}
+
+// One bond on its way to tasks.
+typedef struct splitting {
+    cr_broad* broad;
+    task like; // all but its nodes
+    int ok;
+} splitting;
+
+static void add_task(int32_t node_a, int32_t node_b, void* user)
+{
+    splitting* s = user;
+    s->like.a = node_a;
+    s->like.b = node_b;
+    s->ok = s->ok && cr_array_push(&s->broad->tasks, s->like);
+}
+
+// The tasks of one bond. False: no memory.
+static int split_bond(cr_broad* broad, const bond* at)
+{
+    const feature_trees *first = &broad->of[kind_first[at->kind]],
+                        *second = &broad->of[kind_second[at->kind]];
+    const int32_t a = first->root[at->first], b = second->root[at->second];
+    if (a == first->root[at->first + 1] || b == second->root[at->second + 1]) {
+        return 1; // a mesh may have no edge that touches first
+    }
+    const int within = at->first == at->second;
+    splitting s = {.broad = broad, .like = {.kind = at->kind, .within = within}, .ok = 1};
+    const cr_bvh_walk walk = {first->bvh.node.items, second->bvh.node.items, TASK_ITEMS, add_task,
+                              &s};
+    if (within && first == second) {
+        cr_bvh_meet_itself(&walk, a);
+    } else {
+        cr_bvh_meet(&walk, a, b);
+    }
+    return s.ok;
+}
+
+// Tasks and groups of all bonds.
+static carom_status split_bonds(cr_broad* broad)
+{
+    int ok = 1;
+    uint64_t last = UINT64_MAX; // kind and first body
+    broad->tasks.count = 0;
+    broad->groups.count = 0;
+    for (int32_t i = 0; i < broad->bonds.count && ok; i++) {
+        const uint64_t key = broad->bonds.items[i];
+        const bond at = unpack_bond(key);
+        if (key >> 31 != last) {
+            last = key >> 31;
+            ok = cr_array_push(&broad->groups, ((group){.task = broad->tasks.count}));
+        }
+        ok = ok && split_bond(broad, &at);
+    }
+    ok = ok && cr_array_push(&broad->groups, ((group){.task = broad->tasks.count}));
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+static void search_job(int32_t job, int32_t worker, void* user)
+{
+    cr_broad* broad = user;
+    cr_keys_cursor* cursor = &broad->found.cursor.items[worker];
+    for (int32_t i = broad->jobs.items[job]; i < broad->jobs.items[job + 1]; i++) {
+        task* t = &broad->tasks.items[i];
+        const feature_trees *first = &broad->of[kind_first[t->kind]],
+                            *second = &broad->of[kind_second[t->kind]];
+        search s = {.a = &first->bvh,
+                    .b = &second->bvh,
+                    .corner_a = first->corner,
+                    .corner_b = second->corner,
+                    .at = first->at,
+                    .base = (uint64_t)t->kind << 62,
+                    .shift = 31,
+                    .kind = t->kind,
+                    .keys = &broad->found,
+                    .cursor = cursor};
+        const cr_bvh_walk walk = {first->bvh.node.items, second->bvh.node.items, 0,
+                                  t->within ? search_leaves_within : search_leaves, &s};
+        t->run = cr_keys_begin(&broad->found, cursor);
+        if (t->within && first == second && t->a == t->b) {
+            cr_bvh_meet_itself(&walk, t->a);
+        } else {
+            cr_bvh_meet(&walk, t->a, t->b);
+        }
+        cr_keys_end(cursor, &t->run);
+    }
+}
+
+// Fills the runs of the tasks; *count is the number of pairs.
+static carom_status search_features(cr_broad* broad, int32_t worker_count, int32_t* count)
+{
+    int64_t weight = 0;
+    broad->jobs.count = 0;
+    int ok = cr_array_push(&broad->jobs, 0);
+    for (int32_t i = 0; i < broad->tasks.count && ok; i++) {
+        const task* t = &broad->tasks.items[i];
+        weight += broad->of[kind_first[t->kind]].bvh.node.items[t->a].count +
+                  broad->of[kind_second[t->kind]].bvh.node.items[t->b].count;
+        ok = end_job(broad, &weight, TASK_ITEMS, i + 1);
+    }
+    if (!ok || !cr_array_push(&broad->jobs, broad->tasks.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    carom_status status = CAROM_OK;
+    int again = 1;
+    for (int round = 0; round < 2 && again && status == CAROM_OK; round++) {
+        status = cr_keys_open(&broad->found, worker_count);
+        if (status == CAROM_OK) {
+            cr_parallel_for(broad->jobs.count - 1, worker_count, search_job, broad);
+            status = cr_keys_close(&broad->found, count, &again);
+        }
+    }
+    return status;
+}
+
+static cr_pair unpack_pair(const cr_broad* broad, uint64_t key)
+{
+    const cr_surface* s = broad->surface;
+    const int32_t kind = (int32_t)(key >> 62);
+    const int32_t first = (int32_t)(key >> 31 & INT32_MAX), second = (int32_t)(key & INT32_MAX);
+    if (kind == CR_PAIR_PP) {
+        return (cr_pair){kind, {first, -1, -1, second}};
+    }
+    if (kind == CR_PAIR_PT) {
+        const int32_t* v = &s->face[3 * (size_t)broad->of[FACE].at[first]];
+        return (cr_pair){kind, {v[0], v[1], v[2], second}};
+    }
+    const int32_t* v = &s->edge[2 * (size_t)broad->of[EDGE].at[first]];
+    if (kind == CR_PAIR_PE) {
+        return (cr_pair){kind, {v[0], v[1], -1, second}};
+    }
+    const int32_t* w = &s->edge[2 * (size_t)broad->of[EDGE].at[second]];
+    return (cr_pair){kind, {v[0], v[1], w[0], w[1]}};
+}
+
+static void write_job(int32_t job, int32_t worker, void* user)
+{
+    cr_broad* broad = user;
+    (void)worker;
+    for (int32_t g = broad->jobs.items[job]; g < broad->jobs.items[job + 1]; g++) {
+        const group *at = &broad->groups.items[g], *next = at + 1;
+        uint64_t* key = broad->key.items + at->key;
+        const int32_t n = next->key - at->key;
+        for (int32_t i = at->task; i < next->task; i++) {
+            const cr_keys_run* run = &broad->tasks.items[i].run;
+            cr_keys_copy(&broad->found, run, key);
+            key += run->count;
+        }
+        key = broad->key.items + at->key;
+        cr_keys_sort(key, broad->spare.items + at->key, n);
+        for (int32_t i = 0; i < n; i++) {
+            broad->out[at->key + i] = unpack_pair(broad, key[i]);
+        }
+    }
+}
+
+// Sorts the groups and writes their pairs to out.
+static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t count,
+                                 cr_pair_list* out)
+{
+    if (!cr_array_reserve(out, count) || !cr_array_reserve(&broad->key, count) ||
+        !cr_array_reserve(&broad->spare, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    int64_t weight = 0, sum = 0;
+    broad->jobs.count = 0;
+    int ok = cr_array_push(&broad->jobs, 0);
+    for (int32_t g = 0; g < broad->groups.count && ok; g++) {
+        group* at = &broad->groups.items[g];
+        at->key = (int32_t)sum;
+        if (g + 1 == broad->groups.count) {
+            break;
+        }
+        for (int32_t i = at->task; i < at[1].task; i++) {
+            sum += broad->tasks.items[i].run.count;
+        }
+        weight += sum - at->key;
+        ok = end_job(broad, &weight, JOB_PAIRS, g + 1);
+    }
+    if (!ok || !cr_array_push(&broad->jobs, broad->groups.count - 1)) {
+        return CAROM_ERR_MEMORY;
+    }
+    broad->out = out->items;
+    cr_parallel_for(broad->jobs.count - 1, worker_count, write_job, broad);
+    out->count = count;
+    return CAROM_OK;
+}
+
+carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
+                           int32_t worker_count, cr_pair_list* out)
+{
+    const int32_t workers = worker_count > 1 ? worker_count : 1;
+    int32_t count = 0;
+    out->count = 0;
+    broad->x0 = x0;
+    broad->x1 = x1;
+    broad->reach = reach;
+    carom_status status = fit_bodies(broad, workers);
+    if (status == CAROM_OK) {
+        status = search_bodies(broad);
+    }
+    if (status == CAROM_OK) {
+        status = find_bonds(broad);
+    }
+    if (status == CAROM_OK) {
+        status = fit_busy(broad, workers);
+    }
+    if (status == CAROM_OK) {
+        status = split_bonds(broad);
+    }
+    if (status == CAROM_OK) {
+        status = search_features(broad, workers, &count);
+    }
+    return status == CAROM_OK ? write_groups(broad, workers, count, out) : status;
+}
