@@ -8,6 +8,9 @@
 // that distances keep their digits.
 static const double usual_thickness = 5e-4;
 
+// Of cloth that asks for none: at most this share of its shortest edge, for folds are edges wide.
+static const double usual_edge_share = 0.2;
+
 // How far a vertex may move by an inset, in thicknesses: beyond, the corner is too sharp for its
 // faces to move in parallel.
 static const double inset_most = 4.0;
@@ -37,6 +40,19 @@ static carom_status no_memory(carom_error* error)
 static double first_given(double a, double b, double c)
 {
     return a == a ? a : b == b ? b : c; // NaN: not given
+}
+
+// The moduli that stretch stands for, where they are not given themselves.
+static void spread_stretch(cr_material_spec* spec, double poisson)
+{
+    if (spec->stretch == spec->stretch) {
+        const cr_membrane_law law = cr_membrane_isotropic(spec->stretch, poisson);
+        cr_cloth_material* c = &spec->cloth;
+        c->c11 = first_given(c->c11, law.c11, 0);
+        c->c22 = first_given(c->c22, law.c22, 0);
+        c->c12 = first_given(c->c12, law.c12, 0);
+        c->c33 = first_given(c->c33, law.c33, 0);
+    }
 }
 
 static carom_status gather_numbers(maker* m, const cr_world_spec* world)
@@ -69,7 +85,10 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
     cast->has.friction = first_given(own->friction, its.friction, world->friction);
     cast->has.restitution = first_given(own->restitution, its.restitution, world->restitution);
     cast->has.thickness = first_given(own->thickness, its.thickness, world->thickness);
-    for (const cr_param* p = cr_format_material.more; p && p->name; p++) {
+    const double poisson = first_given(own->poisson, its.poisson, 0.3);
+    spread_stretch(&cast->spec.own, poisson);
+    spread_stretch(&its, poisson);
+    for (const cr_param* p = cr_cloth_params; p->name; p++) {
         double a, b;
         memcpy(&a, (const char*)&own->cloth + p->offset, sizeof a);
         memcpy(&b, (const char*)&its.cloth + p->offset, sizeof b);
@@ -207,11 +226,21 @@ static carom_status from_lists(maker* m, const cr_mesh_spec* spec)
     const int32_t faces = spec->faces < 0 ? 0 : cr_json_at(m->json, spec->faces)->count;
     const int32_t vertices = cr_json_at(m->json, spec->vertices)->count;
     cr_trimesh* mesh = &m->cast->mesh;
-    const carom_status status = cr_trimesh_init(mesh, vertices, faces, 0);
-    if (status != CAROM_OK) {
+    const int32_t uvs = spec->uv < 0 ? 0 : cr_json_at(m->json, spec->uv)->count;
+    if (uvs != 0 && uvs != vertices) {
+        return cr_form_refuse(m->json, spec->uv, m->path, m->error,
+                              "has %d mesh.uv for %d vertices; there has to be one for each", uvs,
+                              vertices);
+    }
+    if (cr_trimesh_init(mesh, vertices, faces, uvs) != CAROM_OK) {
         return no_memory(m->error);
     }
     int32_t i = 0;
+    for (int32_t v = uvs ? cr_json_at(m->json, spec->uv)->first : -1; v >= 0;
+         v = cr_json_at(m->json, v)->next, i++) {
+        cr_form_numbers(m->json, v, mesh->uv + 2 * (size_t)i, 2);
+    }
+    i = 0;
     for (int32_t v = cr_json_at(m->json, spec->vertices)->first; v >= 0;
          v = cr_json_at(m->json, v)->next, i++) {
         cr_form_numbers(m->json, v, mesh->x + 3 * (size_t)i, 3);
@@ -229,6 +258,9 @@ static carom_status from_lists(maker* m, const cr_mesh_spec* spec)
                                       i, corner[k], vertices - 1);
             }
             mesh->face[3 * (size_t)i + (size_t)k] = (int32_t)corner[k];
+            if (uvs) {
+                mesh->face_uv[3 * (size_t)i + (size_t)k] = (int32_t)corner[k];
+            }
         }
     }
     return CAROM_OK;
@@ -517,6 +549,78 @@ static carom_status make_ball(maker* m)
     return CAROM_OK;
 }
 
+// ---- cloth
+
+static double shortest_edge(const cr_cloth* sheet)
+{
+    double least = 0.0;
+    for (int32_t c = 0; c < 3 * sheet->face_count; c++) {
+        const double* a = sheet->corner + 2 * (size_t)c;
+        const double* b = sheet->corner + 2 * (size_t)(c % 3 == 2 ? c - 2 : c + 1);
+        const double length = sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]));
+        least = c == 0 ? length : cr_min(least, length);
+    }
+    return least;
+}
+
+static carom_status make_rest(maker* m)
+{
+    cr_cast* cast = m->cast;
+    cr_trimesh* rest = &cast->rest;
+    if (cr_trimesh_copy(rest, &cast->mesh) != CAROM_OK) {
+        return no_memory(m->error);
+    }
+    if (cast->spec.rest == 1 && rest->uv_count == 0) {
+        return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
+                              "has \"rest\": \"uv\", but its mesh has no texture coordinates; "
+                              "\"rest\": \"mesh\" takes the mesh itself");
+    }
+    if (cast->spec.rest == 0) {
+        rest->uv_count = 0; // the sheet then lies as its faces do
+    }
+    for (int32_t i = 0; i < 3 * rest->vertex_count; i++) {
+        rest->x[i] *= cast->spec.rest_scale;
+    }
+    for (int32_t i = 0; i < 2 * rest->uv_count; i++) {
+        rest->uv[i] *= cast->spec.rest_scale;
+    }
+    return CAROM_OK;
+}
+
+static carom_status make_cloth(maker* m)
+{
+    cr_cast* cast = m->cast;
+    carom_error inner = {0};
+    carom_status status = make_rest(m);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    status = cr_cloth_material_check(&cast->has.cloth, "it", &inner);
+    if (status != CAROM_OK) {
+        return cr_form_refuse(m->json, cast->value, m->path, m->error, "is cloth that cannot be: "
+                              "%s", inner.message);
+    }
+    status = cr_cloth_build(&cast->sheet, &cast->rest, &inner);
+    if (status == CAROM_ERR_MEMORY) {
+        return no_memory(m->error);
+    }
+    if (status != CAROM_OK) {
+        return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
+                              "has a mesh that cannot be cloth: %s", inner.message);
+    }
+    const double edge = shortest_edge(&cast->sheet);
+    if (cast->has.thickness != cast->has.thickness) {
+        cast->radius = cr_min(cast->radius, usual_edge_share * edge);
+    }
+    if (!(cast->radius < 0.5 * edge)) {
+        return cr_form_refuse(m->json, cast->value, m->path, m->error,
+                              "is cloth with a thickness of %g m and a shortest edge of %g m; the "
+                              "thickness has to be less than half the edge",
+                              cast->radius, edge);
+    }
+    return CAROM_OK;
+}
+
 // ---- thickness
 
 static void pick_radius(cr_cast* cast)
@@ -666,6 +770,8 @@ static carom_status make_from_mesh(maker* m)
     pick_radius(cast);
     if (cast->spec.type == CR_TYPE_RIGID) {
         status = make_rigid(m, scale);
+    } else if (cast->spec.type == CR_TYPE_CLOTH) {
+        status = make_cloth(m);
     }
     if (status == CAROM_OK && cast->spec.inset && cast->radius > 0.0) {
         status = inset(m);
@@ -703,5 +809,7 @@ void cr_cast_release(cr_cast* cast)
 {
     cr_trimesh_release(&cast->mesh);
     cr_topology_release(&cast->topology);
+    cr_trimesh_release(&cast->rest);
+    cr_cloth_release(&cast->sheet);
     *cast = (cr_cast){0};
 }

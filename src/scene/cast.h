@@ -5,7 +5,7 @@
 #include "mesh/topology.h"
 #include "scene/scene.h"
 
-// Owns mesh and topology. Zero-initialised is empty.
+// Owns its meshes, topology and sheet. Zero-initialised is empty.
 typedef struct cr_cast {
     int32_t value;        // in the document
     cr_body_spec spec;    // as the file says
@@ -25,6 +25,9 @@ typedef struct cr_cast {
     cr_quat axes;         // from principal axes to the mesh's own
     cr_quat rotation;     // as the file says
     uint8_t lock;         // CR_LOCK_*
+    // of cloth
+    cr_trimesh rest; // what its sheet is built from
+    cr_cloth sheet;  // built once; the first copy takes it
 } cr_cast;
 
 // path says where the body sits, for messages. CAROM_ERR_SCENE, _MESH, _FILE, _FORMAT or _MEMORY

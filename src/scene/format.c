@@ -107,10 +107,12 @@ static const cr_field vertex_item = {ITEM_VECTOR("vertex", "m", "x, y, z", 3, PL
 static const cr_field face_item = {
     ITEM_VECTOR("face", "", "three vertices, counted from 0, counter-clockwise from outside", 3,
                 0 TO 2147483646)};
+static const cr_field uv_item = {ITEM_VECTOR("uv", "m", "u, v", 2, PLACES)};
 static const cr_field mesh_fields[] = {
     {TEXT("file", file, "OBJ, PLY, STL or OFF file, relative to the scene")},
     {LIST("vertices", vertices, "the mesh itself, with faces", 1, vertex_item)},
     {LIST("faces", faces, "triangles of the vertices given here", 0, face_item)},
+    {LIST("uv", uv, "rest place of each vertex given here, for cloth with rest \"uv\"", 0, uv_item)},
     {VECTOR("size", size, "m", "stretches the mesh so that the box around it has these sizes",
             NOT_GIVEN, 0 TO 1e6, 0),
      .otherwise = "as it comes"},
@@ -191,8 +193,8 @@ static const cr_field node_item = {ITEM_INTEGER("node", "counted from 0", 0 TO 2
 static const cr_field nodes_options[] = {
     {ITEM_LIST("numbers", "vertices of the mesh, counted from 0", 1, node_item)},
     {ITEM_CHOICE("name",
-                 "all nodes; those on the border; the border nodes at which it bends by more than "
-                 "a quarter of a right angle",
+                 "all nodes; those on the border; those at which the border turns by more than 45 "
+                 "degrees",
                  node_names)},
     {ITEM_OBJECT("place", "by where they start", cr_format_nodes)},
     END,
@@ -227,23 +229,28 @@ static const cr_field node_force_item = {
 
 #define SPEC cr_material_spec
 #define MATERIAL_FIELDS(prefix)                                                                    \
-    {NUMBER("density", prefix density, "kg/m^3",                                             \
-            "mass per volume, of cloth per area (kg/m^2)", NOT_GIVEN, 1e-9 TO 1e9, 1),          \
+    {NUMBER("density", prefix density, "kg/m^3", "mass per volume, of cloth per area (kg/m^2)",    \
+            NOT_GIVEN, 1e-9 TO 1e9, 1),                                                            \
      .otherwise = "the material's, else 1000; of cloth 0.2"},                                      \
-        {NUMBER("friction", prefix friction, UNIT,                                                 \
-                "Coulomb coefficient; two bodies take the geometric mean", NOT_GIVEN,              \
-                0 TO 1e3, 1),                                                                   \
-         .otherwise = "the material's, else the world's"},                                         \
-        {NUMBER("restitution", prefix restitution, UNIT,                                           \
-                "bounce of an impact; two bodies take the larger", NOT_GIVEN, 0 TO 1, 1),       \
-         .otherwise = "the material's, else the world's"},                                         \
-    {                                                                                              \
-        NUMBER("thickness", prefix thickness, "m",                                                 \
-               "layer around the mesh; two bodies touch at the sum of theirs", NOT_GIVEN,          \
-               0 TO 1e3, 1),                                                                    \
-            .otherwise = "the material's, the world's, else 5e-4 of the body's size; of fixed and " \
-                         "kinematic bodies 0"                                                      \
-    }
+    {NUMBER("friction", prefix friction, UNIT,                                                     \
+            "Coulomb coefficient; two bodies take the geometric mean", NOT_GIVEN, 0 TO 1e3, 1),    \
+     .otherwise = "the material's, else the world's"},                                             \
+    {NUMBER("restitution", prefix restitution, UNIT,                                               \
+            "bounce of an impact; two bodies take the larger", NOT_GIVEN, 0 TO 1, 1),              \
+     .otherwise = "the material's, else the world's"},                                             \
+    {NUMBER("thickness", prefix thickness, "m",                                                    \
+            "layer around the mesh; two bodies touch at the sum of theirs", NOT_GIVEN, 0 TO 1e3,   \
+            1),                                                                                    \
+     .otherwise = "the material's, the world's, else 5e-4 of the body's size (of cloth at most a " \
+                  "fifth of its shortest edge; of fixed and kinematic bodies 0)"},                 \
+    {NUMBER("stretch", prefix stretch, "N/m",                                                      \
+            "Young's modulus times thickness of cloth that is the same in all directions: gives "  \
+            "c11, c22, c12, c33 where they are not given",                                         \
+            NOT_GIVEN, 0 TO 1e9, 1),                                                               \
+     .otherwise = "by the four moduli", .only = CR_ONLY_CLOTH},                                    \
+    {NUMBER("poisson", prefix poisson, UNIT, "ratio that goes with stretch", NOT_GIVEN,            \
+            -0.999 TO 0.999, 1),                                                                   \
+     .otherwise = "the material's, else 0.3", .only = CR_ONLY_CLOTH}
 static const cr_field material_fields[] = {
     MATERIAL_FIELDS(),
     END,
@@ -252,7 +259,7 @@ static const cr_field material_fields[] = {
 const cr_form cr_format_material = {.name = "material",
                                     .about = "numbers that several bodies share",
                                     .field = material_fields,
-                                    .more = NULL,
+                                    .more = cr_cloth_params,
                                     .more_offset = offsetof(cr_material_spec, cloth),
                                     .more_only = CR_ONLY_CLOTH};
 
@@ -374,6 +381,10 @@ static const cr_field body_fields[] = {
     {CHOICE("rest", rest, "the rest shape: the mesh as it comes, or its texture coordinates in m",
             0, rest_names),
      .only = CR_ONLY_CLOTH},
+    {NUMBER("rest_scale", rest_scale, UNIT,
+            "size of the rest shape against the mesh's: below 1 the cloth starts stretched", 1,
+            1e-3 TO 1e3, 0),
+     .only = CR_ONLY_CLOTH},
     {LIST("pins", pins, "nodes that stay or move as told", 0, pin_item), .only = CR_ONLY_CLOTH},
     {LIST("node_forces", node_forces, "forces on nodes", 0, node_force_item),
      .only = CR_ONLY_CLOTH},
@@ -384,7 +395,7 @@ static const cr_field body_fields[] = {
 const cr_form cr_format_body = {.name = "body",
                                 .about = "one body, or several by copies",
                                 .field = body_fields,
-                                .more = NULL,
+                                .more = cr_cloth_params,
                                 .more_offset = offsetof(cr_body_spec, own.cloth),
                                 .more_only = CR_ONLY_CLOTH};
 const char* const* const cr_format_types = type_names;

@@ -25,6 +25,7 @@ typedef struct cr_world_spec {
 // What materials and bodies both have.
 typedef struct cr_material_spec {
     double density, friction, restitution, thickness;
+    double stretch, poisson;
     cr_cloth_material cloth;
 } cr_material_spec;
 
@@ -52,13 +53,14 @@ typedef struct cr_body_spec {
     double force[3], torque[3];
     int32_t forces, torques;
     int32_t rest; // 0 mesh, 1 uv
+    double rest_scale;
     int32_t pins, node_forces;
     int32_t copies;
 } cr_body_spec;
 
 typedef struct cr_mesh_spec {
     const char* file;
-    int32_t vertices, faces;
+    int32_t vertices, faces, uv;
     double size[3];
 } cr_mesh_spec;
 

@@ -69,14 +69,17 @@ typedef struct cr_goal_term {
     X(TORQUE, "torque", "R", 3, "N m, constant")                                                   \
     X(FORCES, "forces", "RC", 0, "N, three per step")                                              \
     X(TORQUES, "torques", "R", 0, "N m, three per step")                                           \
-    X(STRETCH, "stretch", "C", 1, "N/m")                                                           \
-    X(STRETCH_WARP, "stretch_warp", "C", 1, "N/m, modulus c11")                                    \
-    X(STRETCH_CROSS, "stretch_cross", "C", 1, "N/m, modulus c12")                                  \
-    X(STRETCH_WEFT, "stretch_weft", "C", 1, "N/m, modulus c22")                                    \
-    X(SHEAR, "shear", "C", 1, "N/m, modulus c33")                                                  \
+    X(STRETCH, "stretch", "C", 1, "N/m, with c11, c22, c12, c33 of an isotropic sheet")            \
+    X(POISSON, "poisson", "C", 1, "with c11, c22, c12, c33 of an isotropic sheet")                 \
+    X(C11, "c11", "C", 1, "N/m")                                                                   \
+    X(C22, "c22", "C", 1, "N/m")                                                                   \
+    X(C12, "c12", "C", 1, "N/m")                                                                   \
+    X(C33, "c33", "C", 1, "N/m")                                                                   \
     X(BEND, "bend", "C", 1, "N m")                                                                 \
     X(DAMPING, "damping", "C", 1, "s")                                                             \
     X(BEND_DAMPING, "bend_damping", "C", 1, "s")                                                   \
+    X(DRAG_NORMAL, "drag_normal", "C", 1, "kg/m^3")                                                \
+    X(DRAG_TANGENT, "drag_tangent", "C", 1, "kg/(m^2 s)")                                          \
     X(VERTICES, "vertices", "RKFC", 0, "m, three per vertex of the mesh")                          \
     X(REST, "rest", "C", 0, "m, the rest shape")                                                   \
     X(PINS, "pins", "C", 0, "m, where the pinned nodes are")                                       \
