@@ -1,6 +1,7 @@
 #include "scene/build.h"
 #include "core/assert.h"
 #include "scene/cast.h"
+#include "scene/nodes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,10 +256,41 @@ static void fill_frame(builder* b, const cr_cast* c, int32_t body, int32_t copy,
     }
 }
 
+// The first copy takes the sheet its cast has, further ones build their own.
+static carom_status fill_sheet(builder* b, cr_cast* c, int32_t body, int32_t copy, int32_t node)
+{
+    cr_model* m = b->model;
+    const int32_t sheet = m->sheet_count, count = c->mesh.vertex_count;
+    const cr_vec3 at = place_of(c, copy);
+    const cr_mat3 turn = cr_quat_to_matrix(c->rotation);
+    if (copy == 0) {
+        m->sheet[sheet] = c->sheet;
+        c->sheet = (cr_cloth){0};
+    } else if (cr_cloth_build(&m->sheet[sheet], &c->rest, b->error) != CAROM_OK) {
+        return no_memory(b); // the same rest shape was good for the first copy
+    }
+    m->sheet_count++;
+    m->material[sheet] = c->has.cloth;
+    m->sheet_body[sheet] = body;
+    m->sheet_node[sheet] = node;
+    m->sheet_node[sheet + 1] = node + count;
+    m->body_sheet[body] = sheet;
+    cr_cloth_mass(&m->sheet[sheet], c->has.cloth.density, m->bodies.node_mass + node);
+    for (int32_t v = 0; v < count; v++) {
+        const size_t i = (size_t)(node + v);
+        m->bodies.node_vertex[i] = m->bodies.vertex[body] + v;
+        m->node_script[i] = -1;
+        cr_vec3_store(m->x0 + 3 * i,
+                      cr_vec3_add(cr_mat3_apply(turn, cr_trimesh_at(&c->mesh, v)), at));
+        cr_vec3_store(m->xv0 + 3 * i, cr_vec3_load(c->spec.velocity));
+    }
+    return CAROM_OK;
+}
+
 static carom_status fill_body(builder* b, int32_t cast, int32_t copy, int32_t body, cursor* at)
 {
     static const uint8_t kinds[] = {CR_BODY_RIGID, CR_BODY_FIXED, CR_BODY_KINEMATIC, CR_BODY_CLOTH};
-    const cr_cast* c = &b->cast[cast];
+    cr_cast* c = &b->cast[cast];
     cr_model* m = b->model;
     m->name[body] = name_of(b, cast, copy);
     if (!m->name[body]) {
@@ -275,8 +307,11 @@ static carom_status fill_body(builder* b, int32_t cast, int32_t copy, int32_t bo
     fill_surface(b, c, body, at);
     if (c->spec.type != CR_TYPE_CLOTH) {
         fill_frame(b, c, body, copy, at->frame++);
+        return CAROM_OK;
     }
-    return CAROM_OK;
+    const int32_t node = at->node;
+    at->node += c->mesh.vertex_count;
+    return fill_sheet(b, c, body, copy, node);
 }
 
 static int compare_names(const void* a, const void* b)
@@ -400,6 +435,103 @@ static carom_status push_load(builder* b, const cr_load* at, const double force[
     return CAROM_OK;
 }
 
+static int never_turns(const cr_script* script)
+{
+    int zero = 1;
+    for (int32_t i = 0; i < script->key_count; i++) {
+        zero = zero && is_zero(script->turn + 3 * (size_t)i);
+    }
+    return zero;
+}
+
+static carom_status pin_nodes(builder* b, int32_t value, int32_t cast, int32_t body,
+                              cr_nodes_list* nodes)
+{
+    cr_model* m = b->model;
+    const int32_t first = m->sheet_node[m->body_sheet[body]];
+    cr_pin_spec spec;
+    int32_t script = -1;
+    cr_form_read(b->json, value, &cr_format_pin, &spec);
+    const size_t mark = cr_form_enter(&b->path, "nodes", 0);
+    carom_status status = cr_nodes_pick(b->json, spec.nodes, &b->cast[cast],
+                                        m->x0 + 3 * (size_t)first, &b->path, nodes, b->error);
+    cr_form_leave(&b->path, mark);
+    if (status == CAROM_OK && spec.script >= 0) {
+        status = push_script(b, spec.script, &script);
+    }
+    if (status == CAROM_OK && script >= 0 && !never_turns(&b->scripts.items[script])) {
+        return cr_form_refuse(b->json, spec.script, &b->path, b->error,
+                              "turns its nodes; pins move by \"shift\" or \"velocity\" alone");
+    }
+    for (int32_t i = 0; i < nodes->count && status == CAROM_OK; i++) {
+        const int32_t node = first + nodes->items[i];
+        if (m->bodies.node_pinned[node]) {
+            return cr_form_refuse(b->json, value, &b->path, b->error,
+                                  "pins node %d, which an earlier pin holds already",
+                                  nodes->items[i]);
+        }
+        m->bodies.node_pinned[node] = 1;
+        m->node_script[node] = script;
+    }
+    return status;
+}
+
+static carom_status push_node_forces(builder* b, int32_t value, int32_t cast, int32_t body,
+                                     cr_nodes_list* nodes)
+{
+    static const double none[3] = {0, 0, 0};
+    cr_model* m = b->model;
+    const int32_t first = m->sheet_node[m->body_sheet[body]];
+    cr_node_force_spec spec;
+    cr_form_read(b->json, value, &cr_format_node_force, &spec);
+    const int constant = spec.force[0] == spec.force[0];
+    if (!constant && spec.forces < 0) {
+        return cr_form_refuse(b->json, value, &b->path, b->error,
+                              "needs \"force\" or \"forces\"");
+    }
+    const size_t mark = cr_form_enter(&b->path, "nodes", 0);
+    carom_status status = cr_nodes_pick(b->json, spec.nodes, &b->cast[cast],
+                                        m->x0 + 3 * (size_t)first, &b->path, nodes, b->error);
+    cr_form_leave(&b->path, mark);
+    for (int32_t i = 0; i < nodes->count && status == CAROM_OK; i++) {
+        const cr_load at = {.body = body, .node = first + nodes->items[i]};
+        status = push_load(b, &at, constant ? spec.force : none, spec.forces, NULL, -1);
+    }
+    return status;
+}
+
+typedef carom_status node_action(builder* b, int32_t value, int32_t cast, int32_t body,
+                                 cr_nodes_list* nodes);
+
+static carom_status for_each_item(builder* b, int32_t cast, int32_t body, const char* key,
+                                  int32_t list, node_action* act)
+{
+    cr_nodes_list nodes = {0};
+    carom_status status = CAROM_OK;
+    int32_t i = 0;
+    for (int32_t v = list < 0 ? -1 : cr_json_at(b->json, list)->first;
+         v >= 0 && status == CAROM_OK; v = cr_json_at(b->json, v)->next, i++) {
+        const size_t mark = cr_form_enter(&b->path, "bodies", 0);
+        cr_form_enter(&b->path, NULL, cast);
+        cr_form_enter(&b->path, key, 0);
+        cr_form_enter(&b->path, NULL, i);
+        status = act(b, v, cast, body, &nodes);
+        cr_form_leave(&b->path, mark);
+    }
+    cr_array_release(&nodes);
+    return status;
+}
+
+static carom_status act_on_nodes(builder* b, int32_t cast, int32_t body)
+{
+    const cr_body_spec* spec = &b->cast[cast].spec;
+    carom_status status = for_each_item(b, cast, body, "pins", spec->pins, pin_nodes);
+    if (status == CAROM_OK) {
+        status = for_each_item(b, cast, body, "node_forces", spec->node_forces, push_node_forces);
+    }
+    return status;
+}
+
 static carom_status fill_actions(builder* b)
 {
     carom_status status = CAROM_OK;
@@ -419,6 +551,9 @@ static carom_status fill_actions(builder* b)
                 spec->torques >= 0) {
                 const cr_load at = {.body = body, .node = -1};
                 status = push_load(b, &at, spec->force, spec->forces, spec->torque, spec->torques);
+            }
+            if (status == CAROM_OK && frame < 0) {
+                status = act_on_nodes(b, i, body);
             }
         }
     }

@@ -1,6 +1,7 @@
 #include "scene/cast.h"
 #include "mesh/generate.h"
 #include "mesh/mass.h"
+#include "mesh/mesh_file.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -268,13 +269,27 @@ static carom_status from_lists(maker* m, const cr_mesh_spec* spec)
 
 static carom_status from_file(maker* m, const cr_mesh_spec* spec)
 {
-    (void)spec;
-    return cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error, "cannot read yet");
-}
-
-static void box_of(const cr_trimesh* mesh, cr_vec3* least, cr_vec3* most)
-{
-    cr_trimesh_box(mesh, least, most);
+    const size_t size = strlen(m->scene->folder) + strlen(spec->file) + 2;
+    char* path = cr_memory_take(size, 1);
+    if (!path) {
+        return no_memory(m->error);
+    }
+    if (spec->file[0] == '/' || strcmp(m->scene->folder, ".") == 0) {
+        snprintf(path, size, "%s", spec->file);
+    } else {
+        snprintf(path, size, "%s/%s", m->scene->folder, spec->file);
+    }
+    carom_error inner = {0};
+    const carom_status status = cr_mesh_file_read(&m->cast->mesh, path, &inner);
+    cr_memory_free(path);
+    if (status != CAROM_OK) {
+        cr_form_refuse(m->json, cr_json_member(m->json, m->cast->spec.mesh, "file"), m->path,
+                       m->error, "has no mesh: %s", inner.message);
+        if (m->error) {
+            m->error->status = status;
+        }
+    }
+    return status;
 }
 
 static void scale_mesh(cr_trimesh* mesh, const double s[3])
@@ -306,7 +321,7 @@ static carom_status apply_size(maker* m, const cr_mesh_spec* spec)
     if (spec->size[0] != spec->size[0]) {
         return CAROM_OK;
     }
-    box_of(&m->cast->mesh, &least, &most);
+    cr_trimesh_box(&m->cast->mesh, &least, &most);
     const cr_vec3 now = cr_vec3_sub(most, least);
     const double side[3] = {now.x, now.y, now.z};
     for (int i = 0; i < 3; i++) {
@@ -626,7 +641,7 @@ static carom_status make_cloth(maker* m)
 static void pick_radius(cr_cast* cast)
 {
     cr_vec3 least, most;
-    box_of(&cast->mesh, &least, &most);
+    cr_trimesh_box(&cast->mesh, &least, &most);
     const cr_vec3 side = cr_vec3_sub(most, least);
     cast->size = cr_max(side.x, cr_max(side.y, side.z));
     const int moves = cast->spec.type == CR_TYPE_RIGID || cast->spec.type == CR_TYPE_CLOTH;
