@@ -2,6 +2,7 @@
 #include "core/assert.h"
 #include "scene/cast.h"
 #include "scene/nodes.h"
+#include "scene/start.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -674,6 +675,147 @@ static carom_status fill_pairs(builder* b)
     return status;
 }
 
+// ---- the start
+
+// Closer than this share of its size no body can be held apart by its digits: it touches.
+static const double touching = 1e-8;
+
+// A sphere or capsule gives up no more of its radius than a thin layer's worth.
+static const double ball_slack = 5e-4;
+
+static int32_t cast_of(const builder* b, int32_t body)
+{
+    int32_t i = 0;
+    while (b->cast_body[i + 1] <= body) {
+        i++;
+    }
+    return i;
+}
+
+static carom_status refuse_start(builder* b, const cr_start_report* r)
+{
+    char place[CR_JSON_PLACE];
+    const char* first = b->model->name[r->body[0]];
+    const char* second = b->model->name[r->body[1]];
+    const cr_vec3 at = r->place;
+    cr_json_place(b->json, b->cast[cast_of(b, r->body[1])].value, place);
+    if (r->inner) {
+        return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                                "%s: \"%.80s\" starts wholly inside \"%.80s\", at (%g, %g, %g) m; "
+                                "move it out, or let the two pass by \"pairs\" with "
+                                "\"contact\": false",
+                                place, first, second, at.x, at.y, at.z);
+    }
+    if (r->body[0] == r->body[1]) {
+        return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                                "%s: \"%.80s\" starts folded into itself near (%g, %g, %g) m; its "
+                                "faces have to be apart",
+                                place, first, at.x, at.y, at.z);
+    }
+    if (r->distance > 0.0) {
+        return cr_status_refuse(
+            b->error, CAROM_ERR_INTERSECTING,
+            "%s: \"%.80s\" and \"%.80s\" start %.3g m apart, %s near (%g, %g, %g) m; "
+            "move them apart by %.3g m%s",
+            place, first, second, r->distance, "which is too close,", at.x, at.y, at.z,
+            cr_model_thickness(b->model, r->body[0], r->body[1]) - r->distance,
+            ", or give a mesh that touches another \"inset\": true");
+    }
+    return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                            "%s: \"%.80s\" and \"%.80s\" intersect at the start, near (%g, %g, %g) "
+                            "m; move them apart, or let them pass by \"pairs\" with \"contact\": "
+                            "false. Solids that only touch can be kept apart by \"inset\": true",
+                            place, first, second, at.x, at.y, at.z);
+}
+
+static carom_status add_note(builder* b, const char* text)
+{
+    cr_model* m = b->model;
+    char** notes = cr_memory_grow(m->note, (size_t)m->note_count, (size_t)m->note_count + 1,
+                                  sizeof *notes);
+    if (!notes) {
+        return no_memory(b);
+    }
+    m->note = notes;
+    m->note[m->note_count] = cr_memory_take(strlen(text) + 1, 1);
+    if (!m->note[m->note_count]) {
+        return no_memory(b);
+    }
+    memcpy(m->note[m->note_count++], text, strlen(text) + 1);
+    return CAROM_OK;
+}
+
+// Two bodies that start closer than their thickness touch at the distance they have.
+static carom_status narrow(builder* b, const cr_start_list* near)
+{
+    cr_model* m = b->model;
+    carom_status status = CAROM_OK;
+    double least = 1.0;
+    for (int32_t i = 0; i < near->count && status == CAROM_OK; i++) {
+        const cr_start_pair* pair = &near->items[i];
+        const double usual = cr_model_thickness(m, pair->body[0], pair->body[1]);
+        least = cr_min(least, pair->distance / usual);
+        const cr_pairing* old = cr_model_pairing(m, pair->body[0], pair->body[1]);
+        if (old) {
+            b->pairings.items[old - m->pairing].thickness = pair->distance;
+            continue;
+        }
+        const cr_pairing fresh = {.body = {pair->body[0], pair->body[1]},
+                                  .thickness = pair->distance,
+                                  .friction = -1,
+                                  .restitution = -1};
+        const int32_t known = m->pairing_count;
+        status = cr_array_push(&b->pairings, fresh) ? CAROM_OK : no_memory(b);
+        m->pairing = b->pairings.items; // the list may have moved; its sorted part has not grown
+        m->pairing_count = known;
+    }
+    if (status == CAROM_OK && near->count > 0) {
+        char text[400];
+        const cr_start_pair* pair = &near->items[0];
+        snprintf(text, sizeof text,
+                 "%d pair%s of bodies start%s closer than %s thickness and will touch at the "
+                 "distance they have (down to %.3g of it); the first is \"%.60s\" and \"%.60s\", "
+                 "%.3g m apart",
+                 near->count, near->count == 1 ? "" : "s", near->count == 1 ? "s" : "",
+                 near->count == 1 ? "its" : "their", least, m->name[pair->body[0]],
+                 m->name[pair->body[1]], pair->distance);
+        status = add_note(b, text);
+    }
+    qsort(b->pairings.items, (size_t)b->pairings.count, sizeof(cr_pairing), compare_pairings);
+    return status;
+}
+
+static carom_status check_start(builder* b)
+{
+    cr_model* m = b->model;
+    double* floor = cr_memory_take((size_t)m->bodies.body_count, sizeof *floor);
+    if (!floor) {
+        return no_memory(b);
+    }
+    for (int32_t i = 0; i < b->cast_count; i++) {
+        const cr_cast* c = &b->cast[i];
+        const int ball = c->spec.sphere >= 0 || c->spec.capsule >= 0;
+        for (int32_t body = b->cast_body[i]; body < b->cast_body[i + 1]; body++) {
+            floor[body] = ball ? c->radius - ball_slack * c->size : touching * c->size;
+        }
+    }
+    cr_start_report report;
+    carom_status status = cr_start_check(m, floor, &report);
+    if (status == CAROM_ERR_INTERSECTING) {
+        status = refuse_start(b, &report);
+    } else if (status != CAROM_OK) {
+        status = status == CAROM_ERR_MEMORY
+                     ? no_memory(b)
+                     : cr_status_refuse(b->error, status,
+                                        "the start of the scene is not finite");
+    } else {
+        status = narrow(b, &report.near);
+    }
+    cr_array_release(&report.near);
+    cr_memory_free(floor);
+    return status;
+}
+
 // ---- the whole
 
 static void hand_over(builder* b)
@@ -710,6 +852,10 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
     if (status == CAROM_OK) {
         status = fill_pairs(&b);
     }
+    if (status == CAROM_OK) {
+        hand_over(&b);
+        status = check_start(&b);
+    }
     for (int32_t i = 0; b.cast && i < b.cast_count; i++) {
         cr_cast_release(&b.cast[i]);
     }
@@ -720,8 +866,8 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
     }
     if (status != CAROM_OK) {
         cr_model_destroy(b.model);
-        return status;
+        b.model = NULL;
     }
     *model = b.model;
-    return CAROM_OK;
+    return status;
 }
