@@ -127,11 +127,14 @@ static carom_status take_room(builder* b)
     m->q0 = cr_memory_take(f, 4 * sizeof *m->q0);
     m->v0 = cr_memory_take(f, 3 * sizeof *m->v0);
     m->om0 = cr_memory_take(f, 3 * sizeof *m->om0);
+    m->own_t = cr_memory_take(f, 3 * sizeof *m->own_t);
+    m->own_q = cr_memory_take(f, 4 * sizeof *m->own_q);
     m->x0 = cr_memory_take(k, 3 * sizeof *m->x0);
     m->xv0 = cr_memory_take(k, 3 * sizeof *m->xv0);
     const int good = m->name && m->sheet && m->material && m->sheet_body && m->sheet_node &&
                      m->body_sheet && m->frame_script && m->node_script && m->linear_damping &&
-                     m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->x0 && m->xv0;
+                     m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->own_t &&
+                     m->own_q && m->x0 && m->xv0;
     return good ? CAROM_OK : no_memory(b);
 }
 
@@ -248,6 +251,9 @@ static void fill_frame(builder* b, const cr_cast* c, int32_t body, int32_t copy,
     set->extent[frame] = far + c->radius;
     set->lock[frame] = c->lock;
     m->frame_script[frame] = -1;
+    cr_quat_store(m->own_q + 4 * (size_t)frame, cr_quat_conjugate(c->axes));
+    cr_vec3_store(m->own_t + 3 * (size_t)frame,
+                  cr_vec3_neg(cr_mat3_tapply(cr_quat_to_matrix(c->axes), c->centre)));
     cr_vec3_store(m->t0 + 3 * (size_t)frame, t);
     cr_quat_store(m->q0 + 4 * (size_t)frame, q);
     if (c->spec.type == CR_TYPE_RIGID) {
@@ -713,13 +719,13 @@ static carom_status refuse_start(builder* b, const cr_start_report* r)
                                 place, first, at.x, at.y, at.z);
     }
     if (r->distance > 0.0) {
-        return cr_status_refuse(
-            b->error, CAROM_ERR_INTERSECTING,
-            "%s: \"%.80s\" and \"%.80s\" start %.3g m apart, %s near (%g, %g, %g) m; "
-            "move them apart by %.3g m%s",
-            place, first, second, r->distance, "which is too close,", at.x, at.y, at.z,
-            cr_model_thickness(b->model, r->body[0], r->body[1]) - r->distance,
-            ", or give a mesh that touches another \"inset\": true");
+        const double wanted = cr_model_thickness(b->model, r->body[0], r->body[1]);
+        return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                                "%s: \"%.80s\" and \"%.80s\" overlap by %.3g m at the start, near "
+                                "(%g, %g, %g) m: they touch at %.3g m and are %.3g m apart; move "
+                                "them apart, or give meshes that only touch \"inset\": true",
+                                place, first, second, wanted - r->distance, at.x, at.y, at.z,
+                                wanted, r->distance);
     }
     return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
                             "%s: \"%.80s\" and \"%.80s\" intersect at the start, near (%g, %g, %g) "

@@ -79,7 +79,7 @@ static const cr_field world_fields[] = {
     {NUMBER("compliance", numbers.compliance, UNIT,
             "a contact gives way by compliance * impulse / mass", 1e-5, 0 TO 1, 0)},
     {NUMBER("bounce_floor", numbers.bounce_floor, UNIT,
-            "impacts slower than this many dt * |acceleration| do not bounce", 4, 0 TO 1e6, 0)},
+            "impacts slower than this many dt times the acceleration do not bounce", 4, 0 TO 1e6, 0)},
     {INTEGER("max_events", numbers.max_events,
              "impacts of one body in one step before the rest is taken inelastically", 8,
              0 TO 1000000)},

@@ -1,4 +1,5 @@
 #include "scene/json.h"
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -552,6 +553,36 @@ carom_status cr_json_parse(cr_json* json, const char* text, size_t length, const
     if (status != CAROM_OK) {
         cr_json_release(json);
     }
+    return status;
+}
+
+carom_status cr_json_load(cr_json* json, const char* path, carom_error* error)
+{
+    enum { PIECE = 1 << 16 };
+    CR_ARRAY(char) all = {0};
+    FILE* file = fopen(path, "rb");
+    int good = file != NULL;
+    int room = 1;
+    for (size_t got = 1; got > 0 && good && room;) {
+        room = all.count < CR_JSON_LONGEST && cr_array_reserve(&all, all.count + PIECE);
+        got = room ? fread(all.items + all.count, 1, PIECE, file) : 0;
+        all.count += (int32_t)got;
+        good = !ferror(file); // also of a directory
+    }
+    const int why = errno;
+    if (file) {
+        fclose(file);
+    }
+    carom_status status;
+    if (!good) {
+        status = cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: %s", path,
+                                  strerror(why));
+    } else if (!room) {
+        status = no_memory(error);
+    } else {
+        status = cr_json_parse(json, all.items, (size_t)all.count, path, error);
+    }
+    cr_array_release(&all);
     return status;
 }
 

@@ -1,6 +1,5 @@
 #include "scene/scene.h"
 #include "core/memory.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +169,11 @@ static carom_status check_scene(const cr_json* json, carom_error* error)
 
 // ---- loading
 
+static carom_status no_memory(carom_error* error)
+{
+    return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory for the scene");
+}
+
 static char* copy_text(const char* text, size_t length)
 {
     char* copy = cr_memory_take(length + 1, 1);
@@ -179,73 +183,40 @@ static char* copy_text(const char* text, size_t length)
     return copy;
 }
 
+static carom_status keep_or_empty(cr_scene* scene, carom_status status)
+{
+    if (status != CAROM_OK) {
+        cr_scene_release(scene);
+    }
+    return status;
+}
+
 carom_status cr_scene_parse(cr_scene* scene, const char* text, size_t length, const char* name,
                             const char* folder, carom_error* error)
 {
     cr_scene_release(scene);
     scene->folder = copy_text(folder, strlen(folder));
-    if (!scene->folder) {
-        return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to read the scene");
-    }
-    carom_status status = cr_json_parse(&scene->json, text, length, name, error);
+    carom_status status = scene->folder
+                              ? cr_json_parse(&scene->json, text, length, name, error)
+                              : no_memory(error);
     if (status == CAROM_OK) {
         status = check_scene(&scene->json, error);
     }
-    if (status != CAROM_OK) {
-        cr_scene_release(scene);
-    }
-    return status;
-}
-
-static carom_status read_whole(const char* path, char** text, size_t* length, carom_error* error)
-{
-    FILE* file = fopen(path, "rb");
-    if (!file) {
-        return cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: %s", path,
-                                strerror(errno));
-    }
-    CR_ARRAY(char) all = {0};
-    carom_status status = CAROM_OK;
-    for (size_t got = 1; got > 0 && status == CAROM_OK;) {
-        if (all.count >= CR_JSON_LONGEST || !cr_array_reserve(&all, all.count + (1 << 16))) {
-            status = cr_status_refuse(error, CAROM_ERR_MEMORY, "%.400s is too large to be read",
-                                      path);
-            break;
-        }
-        got = fread(all.items + all.count, 1, 1 << 16, file);
-        all.count += (int32_t)got;
-    }
-    if (status == CAROM_OK && ferror(file)) {
-        status = cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: %s", path,
-                                  strerror(errno));
-    }
-    fclose(file);
-    if (status != CAROM_OK) {
-        cr_array_release(&all);
-        return status;
-    }
-    *text = all.items;
-    *length = (size_t)all.count;
-    return CAROM_OK;
+    return keep_or_empty(scene, status);
 }
 
 carom_status cr_scene_load(cr_scene* scene, const char* path, carom_error* error)
 {
-    char* text = NULL;
-    size_t length = 0;
-    carom_status status = read_whole(path, &text, &length, error);
-    if (status != CAROM_OK) {
-        cr_scene_release(scene);
-        return status;
-    }
     const char* slash = strrchr(path, '/');
-    char* folder = slash ? copy_text(path, (size_t)(slash - path) + (slash == path))
-                         : copy_text(".", 1);
-    status = folder ? cr_scene_parse(scene, text, length, path, folder, error)
-                    : cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory for a path");
-    cr_memory_free(folder);
-    cr_memory_free(text);
-    return status;
+    cr_scene_release(scene);
+    scene->folder =
+        slash ? copy_text(path, (size_t)(slash - path) + (slash == path)) : copy_text(".", 1);
+    carom_status status =
+        scene->folder ? cr_json_load(&scene->json, path, error) : no_memory(error);
+    if (status == CAROM_OK) {
+        status = check_scene(&scene->json, error);
+    }
+    return keep_or_empty(scene, status);
 }
 
 void cr_scene_release(cr_scene* scene)
@@ -352,7 +323,7 @@ static carom_status follow(cr_json* json, const char* path, int32_t* out, carom_
             json->value.items[value].kind = CR_JSON_OBJECT;
             next = cr_json_add(json, value, name, CR_JSON_NULL);
             if (next < 0) {
-                return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to edit");
+                return no_memory(error);
             }
         }
         value = next;
@@ -393,7 +364,7 @@ static carom_status edit(cr_json* json, const char* path, const char* value, car
         cr_json_replace(json, old, fresh);
     }
     return status == CAROM_OK && json->failed
-               ? cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to edit")
+               ? no_memory(error)
                : status;
 }
 
@@ -406,7 +377,7 @@ carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value, 
     const int32_t count = json->value.count;
     cr_json_value* before = cr_memory_take((size_t)count, sizeof *before);
     if (!before) {
-        return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to edit");
+        return no_memory(error);
     }
     memcpy(before, json->value.items, (size_t)count * sizeof *before);
     carom_status status = edit(json, path, value, error);

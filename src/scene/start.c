@@ -68,12 +68,12 @@ static carom_status cut_out(const cr_surface* s, int32_t a, int32_t b, cr_surfac
     return CAROM_OK;
 }
 
-static carom_status look_at(const cr_surface* s, const double* x, const double* radius,
-                            cr_start_report* report)
+// Balls count by their centres and axes here: how much of a radius may be missing is seen later.
+static carom_status look_at(const cr_surface* s, const double* x, cr_start_report* report)
 {
     cr_intersect_report found;
     const carom_status status =
-        cr_intersect_frame(s, x, radius, 0.0, CR_INTERSECT_INSIDE, &found);
+        cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_INSIDE, &found);
     if (status != CAROM_OK) {
         return status;
     }
@@ -99,7 +99,6 @@ static carom_status look_at_two(const cr_model* m, const double* x, int32_t a, i
     const cr_surface* s = &m->surface;
     const int32_t n = s->body_vertex[a + 1] - s->body_vertex[a];
     const int32_t k = a == b ? 0 : s->body_vertex[b + 1] - s->body_vertex[b];
-    const double radius[2] = {m->bodies.radius[a], m->bodies.radius[b]};
     cr_surface two;
     carom_status status = cut_out(s, a, b, &two);
     double* part = cr_memory_take(3 * (size_t)(n + k), sizeof *part);
@@ -110,7 +109,7 @@ static carom_status look_at_two(const cr_model* m, const double* x, int32_t a, i
         memcpy(part, x + 3 * (size_t)s->body_vertex[a], 3 * (size_t)n * sizeof *part);
         memcpy(part + 3 * (size_t)n, x + 3 * (size_t)s->body_vertex[b],
                3 * (size_t)k * sizeof *part);
-        status = look_at(&two, part, radius, report);
+        status = look_at(&two, part, report);
         if (status == CAROM_ERR_INTERSECTING) {
             const int32_t body[2] = {a, b};
             report->body[0] = body[report->body[0]];
@@ -143,7 +142,7 @@ static carom_status look_two_by_two(const cr_model* m, const double* x, cr_start
 static carom_status look_for_intersections(const cr_model* m, const double* x,
                                            cr_start_report* report)
 {
-    const carom_status status = look_at(&m->surface, x, NULL, report);
+    const carom_status status = look_at(&m->surface, x, report);
     if (status == CAROM_ERR_INTERSECTING && passes(m, report->body[0], report->body[1])) {
         report->inner = 0;
         return look_two_by_two(m, x, report);

@@ -33,6 +33,7 @@ void cr_model_destroy(cr_model* model)
                             model->linear_damping, model->angular_damping,
                             model->t0,             model->q0,
                             model->v0,             model->om0,
+                            model->own_t,          model->own_q,
                             model->x0,             model->xv0};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);

@@ -77,6 +77,9 @@ typedef struct cr_model {
     double* q0;  // [4*frame_count] w,x,y,z
     double* v0;  // [3*frame_count] m/s
     double* om0; // [3*frame_count] rad/s, body axes
+    // the mesh's own axes as the scene knows them, seen in the frame: p = own_q v + own_t
+    double* own_t; // [3*frame_count] m
+    double* own_q; // [4*frame_count] w,x,y,z
     double* x0;  // [3*node_count] m
     double* xv0; // [3*node_count] m/s
     // what the build did that the scene did not say, for people
