@@ -4,3 +4,4 @@
 #include "carom/base.h"
 #include "carom/collide.h"
 #include "carom/mesh.h"
+#include "carom/scene.h"

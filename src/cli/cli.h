@@ -9,4 +9,6 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_info(int argc, char** argv);
+int cli_import(int argc, char** argv);
+int cli_schema(int argc, char** argv);
 int cli_ccd_check(int argc, char** argv);

@@ -6,6 +6,8 @@
 // One row per command: adding a row is adding the command, its help and its place in the list.
 static const cli_command commands[] = {
     {"info", "what a mesh, scene or trajectory holds, and what is wrong with it", cli_info},
+    {"import", "another program's scene as one of carom's", cli_import},
+    {"schema", "the format of scenes: JSON Schema, or a reference page", cli_schema},
     {"ccd-check", "run the narrow phase on recorded queries with known answers", cli_ccd_check},
 };
 
