@@ -5,3 +5,4 @@
 #include "carom/collide.h"
 #include "carom/mesh.h"
 #include "carom/scene.h"
+#include "carom/sim.h"

@@ -1,7 +1,7 @@
 #include "scene/start.h"
 #include "collision/broad.h"
 #include "collision/distance.h"
-#include "collision/intersect.h"
+#include "collision/intersect_frame.h"
 #include "math/quat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static carom_status look_at(const cr_surface* s, const double* x, cr_start_repor
 {
     cr_intersect_report found;
     const carom_status status =
-        cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_INSIDE, &found);
+        cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_FRAME_INSIDE, &found);
     if (status != CAROM_OK) {
         return status;
     }

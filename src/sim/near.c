@@ -10,9 +10,15 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     near->body_island = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
     near->body = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
     near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
+    near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
     double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
-    if (near->parent && near->body_island && near->body && near->vertex_reach && x) {
+    if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass && x) {
+        for (int32_t s = 0; s < model->sheet_count; s++) {
+            for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+                near->sheet_mass[s] += bodies->node_mass[n];
+            }
+        }
         for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
             x[v] = bodies->p[v]; // trees are made per body: its own frame will do
         }
@@ -36,6 +42,7 @@ void cr_near_release(cr_near* near)
     cr_memory_free(near->body_island);
     cr_memory_free(near->body);
     cr_memory_free(near->vertex_reach);
+    cr_memory_free(near->sheet_mass);
     *near = (cr_near){0};
 }
 
@@ -45,20 +52,21 @@ static int moves(const cr_model* model, int32_t body)
 }
 
 // What a contact's compliance is measured by: the whole body or sheet, not one node of it.
-static double weight(const cr_model* model, int32_t body)
+static double weight(const cr_near* near, int32_t body)
 {
-    const int32_t sheet = model->body_sheet[body];
-    return sheet >= 0 ? model->sheet_mass[sheet] : model->bodies.mass[model->bodies.frame[body]];
+    const int32_t sheet = near->model->body_sheet[body];
+    return sheet >= 0 ? near->sheet_mass[sheet] : near->model->bodies.mass[near->model->bodies.frame[body]];
 }
 
 // eps = compliance / m, m the geometric mean of the two bodies, or the one that moves.
-static double compliance(const cr_model* model, int32_t a, int32_t b)
+static double compliance(const cr_near* near, int32_t a, int32_t b)
 {
+    const cr_model* model = near->model;
     double m2 = 1.0;
     if (moves(model, a) && moves(model, b)) {
-        m2 = weight(model, a) * weight(model, b);
+        m2 = weight(near, a) * weight(near, b);
     } else {
-        const double m = weight(model, moves(model, a) ? a : b);
+        const double m = weight(near, moves(model, a) ? a : b);
         m2 = m * m;
     }
     return model->world.compliance / sqrt(m2);
@@ -111,7 +119,7 @@ static carom_status filter(cr_near* near, const double* x, const double* reach,
             c.thickness = cr_model_thickness(model, a, b);
             c.friction = cr_model_friction(model, a, b);
             c.restitution = cr_model_restitution(model, a, b);
-            c.compliance = compliance(model, a, b);
+            c.compliance = compliance(near, a, b);
             levers(model, a, b, c.thickness, c.lever);
             c.blur = 2.0 * cr_min(model->bodies.radius[a], model->bodies.radius[b]);
             last[0] = a;

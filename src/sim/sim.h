@@ -23,6 +23,7 @@ typedef struct cr_step_report {
     int32_t max_zone_contacts;
     int32_t contact_count;    // contacts that carry a force
     int32_t weakly_active;
+    int32_t event_count;      // impacts inside the step
     int32_t candidate_count;
     int32_t retries;          // times the step was redone with a wider look around
     double least_gap;         // m, distance - thickness over all candidates; HUGE_VAL: none
@@ -36,6 +37,7 @@ void cr_sim_destroy(cr_sim* sim);
 
 const cr_model* cr_sim_model(const cr_sim* sim);
 cr_state* cr_sim_state(cr_sim* sim);
+carom_status cr_sim_reset(cr_sim* sim); // back to the model's start
 const cr_step_report* cr_sim_report(const cr_sim* sim);
 int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts);
 
