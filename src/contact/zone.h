@@ -37,6 +37,8 @@ typedef struct cr_zone_task {
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
     const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1
     double from, to;           // 0..1, the part of that motion that belongs to this step
+    const double* room;        // [frame_count of the scene] m, how far any vertex of a frame may go
+    const double* node_room;   // [node_count] m: nobody looked for contacts beyond
     double friction_speed;     // m/s
     int32_t max_iterations;
 } cr_zone_task;
@@ -58,6 +60,7 @@ typedef struct cr_zone_report {
     int32_t scalar_count;  // unknowns
     int32_t row_count;     // rows with lam > 0
     int32_t weakly_active; // rows that touch without force: a kink of the gradient
+    int32_t cramped;       // iterates that wanted more room than they had
     double residual;       // of the stationarity, relative to the largest force
     double least_gap;      // m, over all candidates at the end: distance - thickness
 } cr_zone_report;

@@ -3,6 +3,9 @@
 #include "sim/sim_inside.h"
 #include <string.h>
 
+// A zone that does not converge for want of room is tried this often with more before it is split.
+enum { MOST_WIDENINGS = 2 };
+
 static cr_vec3 gravity(const cr_model* model)
 {
     return cr_vec3_load(model->world.gravity);
@@ -106,39 +109,76 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
     }
 }
 
-// How much farther than its reach any member has got since the step began; each that went too far
-// gets a reach that would have done.
-static double overreach(cr_sim* sim, const cr_worker* worker)
+// How far the farthest vertex of a frame is from where the step began.
+static double frame_gone(const cr_sim* sim, int32_t f)
 {
-    const cr_body_set* bodies = &sim->model->bodies;
-    double most = 0.0;
+    const cr_vec3 moved =
+        cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
+    // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
+    const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
+                                       cr_quat_load(sim->next.q + 4 * f));
+    const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
+    return cr_vec3_norm(moved) + cr_min(chord, 2.0) * sim->model->bodies.extent[f];
+}
+
+static double node_gone(const cr_sim* sim, int32_t n)
+{
+    return cr_vec3_norm(
+        cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), cr_vec3_load(sim->state.x + 3 * n)));
+}
+
+// What is left of everyone's reach for the next part of the step.
+static void make_room(cr_sim* sim, const cr_worker* worker)
+{
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
-        const cr_vec3 moved =
-            cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
-        // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
-        const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
-                                           cr_quat_load(sim->next.q + 4 * f));
-        const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
-        const double far = cr_vec3_norm(moved) + cr_min(chord, 2.0) * bodies->extent[f];
+        const int32_t f = worker->frame.items[i];
+        sim->room[f] = sim->reach[sim->model->bodies.frame_body[f]] - frame_gone(sim, f);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n);
+        }
+    }
+}
+
+// Whether any member has got farther than its reach; each that has gets a reach that would have done.
+static int overreached(cr_sim* sim, const cr_worker* worker)
+{
+    int any = 0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
+        const double far = frame_gone(sim, f);
         if (!(far <= sim->reach[b])) {
-            most = cr_max(most, far - sim->reach[b]);
+            any = 1;
             sim->reach[b] = 1.5 * far;
         }
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const cr_vec3 moved = cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n),
-                                              cr_vec3_load(sim->state.x + 3 * n));
-            const double far = cr_vec3_norm(moved);
+            const double far = node_gone(sim, n);
             if (!(far <= sim->node_reach[n])) {
-                most = cr_max(most, far - sim->node_reach[n]);
+                any = 1;
                 sim->node_reach[n] = 1.5 * far;
             }
         }
     }
-    return most;
+    return any;
+}
+
+// The zone did not converge and had wanted more room: everyone gets twice as much.
+static void widen(cr_sim* sim, const cr_worker* worker)
+{
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        sim->reach[sim->model->bodies.frame_body[worker->frame.items[i]]] *= 2.0;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->node_reach[n] *= 2.0;
+        }
+    }
 }
 
 // Impulses of the zone's rows, and what the next part or step will look for first.
@@ -195,6 +235,8 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
         .obstacle1 = sim->obstacle1,
         .from = from,
         .to = to,
+        .room = sim->room,
+        .node_room = sim->node_room,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
     };
@@ -207,6 +249,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     result->report.row_count = report.row_count > result->report.row_count
                                    ? report.row_count
                                    : result->report.row_count;
+    result->report.cramped += report.cramped;
     result->report.residual = cr_max(result->report.residual, report.residual);
     result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
     return status;
@@ -226,6 +269,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         aim(sim, worker, h);
+        make_room(sim, worker);
         if (!alone) {
             carom_status status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
             if (status == CAROM_OK) {
@@ -244,8 +288,8 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             warm_count = worker->warm.count;
         }
         advance(sim, worker, h, from, to);
-        result->farthest = cr_max(result->farthest, overreach(sim, worker));
-        if (result->farthest > 0.0) {
+        if (overreached(sim, worker)) {
+            result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }
     }
@@ -259,7 +303,7 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     result->memory.count = result->contact.count = 0;
-    result->farthest = 0.0;
+    result->narrow = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
     result->status = CAROM_OK;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
@@ -274,8 +318,14 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     }
     for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
         result->parts = 1 << halving;
+        result->report.cramped = 0;
         result->status = try_parts(sim, worker, index, result->parts);
         if (result->status != CAROM_ERR_NO_CONVERGENCE) {
+            return;
+        }
+        if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
+            widen(sim, worker);
+            result->narrow = 1;
             return;
         }
     }

@@ -58,18 +58,13 @@ static double weight(const cr_near* near, int32_t body)
     return sheet >= 0 ? near->sheet_mass[sheet] : near->model->bodies.mass[near->model->bodies.frame[body]];
 }
 
-// eps = compliance / m, m the geometric mean of the two bodies, or the one that moves.
+// eps = compliance / m with the heavier body's m, so that what carries a heavy load gives way by no
+// more than the load itself would on the ground.
 static double compliance(const cr_near* near, int32_t a, int32_t b)
 {
-    const cr_model* model = near->model;
-    double m2 = 1.0;
-    if (moves(model, a) && moves(model, b)) {
-        m2 = weight(near, a) * weight(near, b);
-    } else {
-        const double m = weight(near, moves(model, a) ? a : b);
-        m2 = m * m;
-    }
-    return model->world.compliance / sqrt(m2);
+    const double ma = moves(near->model, a) ? weight(near, a) : 0.0;
+    const double mb = moves(near->model, b) ? weight(near, b) : 0.0;
+    return near->model->world.compliance / cr_max(ma, mb);
 }
 
 // Friction acts on the common surface: at its own radius from each closest point. Cloth has no

@@ -10,7 +10,7 @@ typedef struct cr_island_result {
     carom_status status;
     cr_zone_report report;
     int32_t parts;
-    double farthest; // m, how much farther than its reach some vertex went; <= 0: none did
+    int32_t narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
     CR_ARRAY(cr_contact_memory) memory; // of the last part, keys ascending
 } cr_island_result;
@@ -38,8 +38,10 @@ struct cr_sim {
     double* start;                   // [3*vertex_count] m
     double* reach;                   // [body_count] m
     double* node_reach;              // [node_count] m
+    double *room, *node_room;        // [frame_count], [node_count] m, what a part of the step has
     cr_near near;
     CR_ARRAY(cr_island_result) island; // results, one per island; capacity kept
+    int32_t retries;                   // times the current step was begun again
     int32_t island_ready;              // results whose arrays were initialised
     CR_ARRAY(cr_contact) contact;
     cr_step_report report;

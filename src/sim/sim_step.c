@@ -139,6 +139,7 @@ static void run_island(int32_t island, int32_t worker, void* user)
 static carom_status ready_results(cr_sim* sim)
 {
     const int32_t count = sim->near.island.count;
+    sim->island.count = sim->island_ready; // all of them move when the array grows
     if (!cr_array_reserve(&sim->island, count)) {
         return CAROM_ERR_MEMORY;
     }
@@ -231,6 +232,7 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
     guess_reach(sim);
     cr_state_vertices(&sim->state, sim->model, sim->start);
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
+        sim->retries = retry;
         carom_status status = cr_near_find(&sim->near, sim->start, sim->reach, sim->node_reach,
                                            sim->worker_count);
         if (status == CAROM_OK) {
@@ -243,7 +245,7 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
         cr_parallel_for(sim->near.island.count, sim->worker_count, run_island, sim);
         int narrow = 0;
         for (int32_t i = 0; i < sim->island.count; i++) {
-            narrow |= sim->island.items[i].farthest > 0.0;
+            narrow |= sim->island.items[i].narrow;
         }
         if (narrow) {
             continue;
