@@ -37,8 +37,10 @@ typedef struct cr_zone_task {
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
     const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1
     double from, to;           // 0..1, the part of that motion that belongs to this step
-    const double* room;        // [frame_count of the scene] m, how far any vertex of a frame may go
-    const double* node_room;   // [node_count] m: nobody looked for contacts beyond
+    // How far any vertex may go: nobody looked for contacts beyond. Where an iterate wanted more,
+    // `wants` gets what it wanted, if that is more than is there.
+    const double *room, *node_room; // [frame_count of the scene], [node_count] m
+    double *wants, *node_wants;     // likewise
     double friction_speed;     // m/s
     int32_t max_iterations;
 } cr_zone_task;

@@ -62,6 +62,9 @@ static double within_room(cr_zone* zone)
                                               : zone->task->node_room[block->node];
         const double now = gone(zone, block);
         if (!(now <= room)) {
+            double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]
+                                              : &zone->task->node_wants[block->node];
+            *wants = cr_max(*wants, now);
             zone->report.cramped++;
             part = cr_min(part, part_within(block->gone, now, room));
         }

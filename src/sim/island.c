@@ -4,7 +4,7 @@
 #include <string.h>
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
-enum { MOST_WIDENINGS = 2 };
+enum { MOST_WIDENINGS = 6 };
 
 static cr_vec3 gravity(const cr_model* model)
 {
@@ -133,11 +133,13 @@ static void make_room(cr_sim* sim, const cr_worker* worker)
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         sim->room[f] = sim->reach[sim->model->bodies.frame_body[f]] - frame_gone(sim, f);
+        sim->wants[f] = 0.0;
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
             sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n);
+            sim->node_wants[n] = 0.0;
         }
     }
 }
@@ -167,16 +169,18 @@ static int overreached(cr_sim* sim, const cr_worker* worker)
     return any;
 }
 
-// The zone did not converge and had wanted more room: everyone gets twice as much.
+// The zone did not converge and some wanted more room: they get it, up to twice what they had.
 static void widen(cr_sim* sim, const cr_worker* worker)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        sim->reach[sim->model->bodies.frame_body[worker->frame.items[i]]] *= 2.0;
+        const int32_t f = worker->frame.items[i];
+        double* reach = &sim->reach[sim->model->bodies.frame_body[f]];
+        *reach += cr_min(1.5 * sim->wants[f], *reach);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_reach[n] *= 2.0;
+            sim->node_reach[n] += cr_min(1.5 * sim->node_wants[n], sim->node_reach[n]);
         }
     }
 }
@@ -237,6 +241,8 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
         .to = to,
         .room = sim->room,
         .node_room = sim->node_room,
+        .wants = sim->wants,
+        .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
     };

@@ -22,10 +22,12 @@ static carom_status take_scratch(cr_sim* sim)
     sim->node_reach = cr_memory_take(n, sizeof(double));
     sim->room = cr_memory_take(f, sizeof(double));
     sim->node_room = cr_memory_take(n, sizeof(double));
+    sim->wants = cr_memory_take(f, sizeof(double));
+    sim->node_wants = cr_memory_take(n, sizeof(double));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->start && sim->reach && sim->node_reach &&
-                   sim->room && sim->node_room;
+                   sim->room && sim->node_room && sim->wants && sim->node_wants;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -80,7 +82,7 @@ void cr_sim_destroy(cr_sim* sim)
     void* const blocks[] = {sim->worker,         sim->force,     sim->torque,    sim->node_force,
                             sim->force_now,      sim->torque_now, sim->node_force_now,
                             sim->q_target,       sim->obstacle0, sim->obstacle1, sim->start,
-                            sim->reach,          sim->node_reach, sim->room, sim->node_room};
+                            sim->reach,          sim->node_reach, sim->room, sim->node_room, sim->wants, sim->node_wants};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -39,6 +39,7 @@ struct cr_sim {
     double* reach;                   // [body_count] m
     double* node_reach;              // [node_count] m
     double *room, *node_room;        // [frame_count], [node_count] m, what a part of the step has
+    double *wants, *node_wants;      // likewise, what its iterates asked for beyond that
     cr_near near;
     CR_ARRAY(cr_island_result) island; // results, one per island; capacity kept
     int32_t retries;                   // times the current step was begun again
