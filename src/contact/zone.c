@@ -349,6 +349,7 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
         b = cr_vec3_add_scaled(b, row->at.c[k], zone->point.items[line->point[k]].x);
     }
     row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
+    row->compliance = line->eps;
     row->slip = line->tau;
     row->rub = line->rub;
 }
@@ -444,7 +445,7 @@ static carom_status descend(cr_zone* zone, double step)
     return CAROM_OK;
 }
 
-carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
+carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
 {
     zone->task = task;
     zone->report = (cr_zone_report){0};
@@ -465,10 +466,25 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     if (status == CAROM_OK) {
         status = cr_zone_point_setup(zone);
     }
+    zone->report.scalar_count = zone->n;
+    return status;
+}
+
+carom_status cr_zone_exact(cr_zone* zone)
+{
+    const carom_status status = build_matrix(zone, !zone->rubbing);
+    if (status == CAROM_OK) {
+        assemble(zone, CURVE_EXACT);
+    }
+    return status;
+}
+
+carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
+{
+    carom_status status = cr_zone_begin(zone, task);
     if (status != CAROM_OK) {
         return status;
     }
-    zone->report.scalar_count = zone->n;
 
     // from the start towards where inertia alone would lead, as far as nothing is in the way
     memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);

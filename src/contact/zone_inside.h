@@ -92,12 +92,21 @@ struct cr_zone {
     cr_zone_report report;
 };
 
+// zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
+carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
+carom_status cr_zone_exact(cr_zone* zone);
+
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 
 // zone_line.c: the rows of an iterate.
 carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
+// The candidates as they are become the rows, with the multipliers given: for the reverse.
+carom_status cr_zone_line_recall(cr_zone* zone, const double* lam);
+void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row);
+// A locked frame does not feel what would move it along a locked direction: a := P a, a [6].
+void cr_zone_line_lock(const cr_zone_block* block, double* a);
 void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
 // m -= lam Hess g, and with friction m += the derivative of its force.
 void cr_zone_line_curve(cr_zone* zone);
@@ -118,6 +127,7 @@ double cr_zone_check_step(cr_zone* zone, double least);
 
 // zone_sheet.c: what the member sheets add. Curvature is a cr_cloth_curvature.
 carom_status cr_zone_sheet_setup(cr_zone* zone);
+cr_cloth_step cr_zone_sheet_step(const cr_zone_task* task, int32_t member);
 void cr_zone_sheet_place(cr_zone* zone);                  // sheet_x at zone->z and zone->along
 double cr_zone_sheet_energy(const cr_zone* zone);         // h^2 E
 void cr_zone_sheet_gradient(cr_zone* zone, double* grad); // grad += h^2 dE/dz

@@ -28,7 +28,7 @@ static double warm_lam(const cr_zone_task* task, const cr_contact_key* key)
     return 0.0;
 }
 
-static void make_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row)
+void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row)
 {
     const cr_candidate* c = &zone->task->candidate[line->row.candidate];
     cr_row_point points[4] = {{0}};
@@ -47,8 +47,7 @@ static void make_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row)
     cr_row_make(row, c->pair.kind, &line->row.at, points, c->lever);
 }
 
-// A locked frame does not feel what would move it along a locked direction: a := P a.
-static void respect_lock(const cr_zone_block* block, double* a)
+void cr_zone_line_lock(const cr_zone_block* block, double* a)
 {
     if (block->lock >> 3) {
         cr_vec3_store(a, cr_mat3_apply(block->free_turn, cr_vec3_load(a)));
@@ -62,7 +61,7 @@ static void respect_lock(const cr_zone_block* block, double* a)
 static void derive(const cr_zone* zone, cr_zone_line* line)
 {
     cr_row row;
-    make_row(zone, line, &row);
+    cr_zone_line_row(zone, line, &row);
     cr_row_slip slip;
     const int rubs = line->mu > 0.0;
     line->tau = line->rub = (cr_vec3){0, 0, 0};
@@ -83,8 +82,8 @@ static void derive(const cr_zone* zone, cr_zone_line* line)
             line->f[at + i] = rubs ? line->mu * slip.force[row.offset[b] + i] : 0.0;
         }
         if (block->lock) {
-            respect_lock(block, line->a + at);
-            respect_lock(block, line->f + at);
+            cr_zone_line_lock(block, line->a + at);
+            cr_zone_line_lock(block, line->f + at);
         }
         line->block[line->block_count++] = row.block[b];
         line->offset[line->block_count] = at + row.size[b];
@@ -174,6 +173,29 @@ static carom_status crowd(cr_zone* zone)
             }
         }
         line->eps *= count / line->say;
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
+{
+    const cr_zone_task* task = zone->task;
+    zone->line.count = 0;
+    if (!cr_array_reserve(&zone->line, task->candidate_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < task->candidate_count; i++) {
+        cr_zone_line line = {.say = 1.0, .members = 1, .active = 1};
+        line.row.candidate = i;
+        line.row.lam = lam[i];
+        line.eps = task->candidate[i].compliance;
+        line.mu = task->candidate[i].friction;
+        memcpy(line.point, zone->corner.items + 4 * i, sizeof line.point);
+        zone->line.items[zone->line.count++] = line;
+    }
+    cr_zone_line_refresh(zone);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].sigma = zone->line.items[i].rub;
     }
     return CAROM_OK;
 }
@@ -306,14 +328,14 @@ static void respect_lock_twice(const cr_zone_block* block, int at, int n,
                                double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     for (int i = 0; i < n; i++) {
-        respect_lock(block, m[i] + at);
+        cr_zone_line_lock(block, m[i] + at);
     }
     for (int j = 0; j < n; j++) {
         double column[6];
         for (int i = 0; i < 6; i++) {
             column[i] = m[at + i][j];
         }
-        respect_lock(block, column);
+        cr_zone_line_lock(block, column);
         for (int i = 0; i < 6; i++) {
             m[at + i][j] = column[i];
         }
@@ -350,7 +372,7 @@ void cr_zone_line_foresee(cr_zone* zone)
         cr_row_curve curve;
         cr_row_slip slip;
         double dz[CR_ROW_DOFS] = {0};
-        make_row(zone, line, &row);
+        cr_zone_line_row(zone, line, &row);
         cr_row_curve_make(&curve, &row);
         slip_of(zone, line, &row, &slip);
         for (int b = 0; b < row.block_count; b++) {
@@ -395,7 +417,7 @@ static void add_curve(cr_zone* zone, const cr_zone_line* line)
     cr_row row;
     cr_row_curve curve;
     double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
-    make_row(zone, line, &row);
+    cr_zone_line_row(zone, line, &row);
     cr_row_curve_make(&curve, &row);
     cr_row_add_hessian(&row, &curve, -line->row.lam, m);
     if (line->mu > 0.0) {
@@ -426,7 +448,7 @@ void cr_zone_line_hold(cr_zone* zone)
         cr_row row;
         cr_row_slip slip;
         double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
-        make_row(zone, line, &row);
+        cr_zone_line_row(zone, line, &row);
         cr_row_slip_make(&slip, &row, zone->stick);
         cr_row_add_friction_held(&row, &slip, line->mu * line->row.lam, m);
         add_part(zone, &row, m);
