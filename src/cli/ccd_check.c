@@ -1,9 +1,91 @@
+#include "carom/collide.h"
 #include "cli/cli.h"
 #include <stdio.h>
+#include <string.h>
+
+static int usage(FILE* out, int status)
+{
+    fprintf(out,
+            "usage: carom ccd-check FILE.csv[.gz] [--json]\n\n"
+            "Runs continuous collision detection on recorded queries and compares with the known\n"
+            "answers. Lines: kind,x0,y0,z0,...,x7,y7,z7,truth,toi,subset,query with kind vf\n"
+            "(v,f0,f1,f2 at time 0, then at time 1) or ee (a0,a1,b0,b1); truth 1 (hit) or 0; toi\n"
+            "empty for a miss. Exit status 1 if a hit is missed or its time is late.\n");
+    return status;
+}
+
+static void print_score(const carom_ccd_score* s)
+{
+    printf("%-36s %8lld %9lld %8lld %8lld %6lld\n", s->name, (long long)s->queries,
+           (long long)s->positives, (long long)s->false_negatives, (long long)s->false_positives,
+           (long long)s->late_toi);
+}
+
+static void print_table(const carom_ccd_report* report)
+{
+    const carom_ccd_score* const t = &report->total;
+    printf("%-36s %8s %9s %8s %8s %6s\n", "subset", "queries", "positives", "false -", "false +",
+           "late");
+    for (int32_t i = 0; i < report->subset_count; i++) {
+        print_score(&report->subsets[i]);
+    }
+    print_score(t);
+    const int64_t misses = t->queries - t->positives;
+    printf("\nfalse positives: %.3g %% of %lld misses",
+           misses ? 100 * (double)t->false_positives / (double)misses : 0.0, (long long)misses);
+    if (t->false_positives) {
+        printf("; the largest true gap among them is %.3g of the query's size", report->worst_gap);
+    }
+    printf("\ntime: %.0f ns per query\n", report->ns_per_query);
+}
+
+static void print_json(const carom_ccd_report* report)
+{
+    const carom_ccd_score* const t = &report->total;
+    printf("{\"queries\": %lld, \"positives\": %lld, \"false_negatives\": %lld, "
+           "\"false_positives\": %lld, \"late_toi\": %lld, \"worst_gap\": %.17g, "
+           "\"ns_per_query\": %.1f}\n",
+           (long long)t->queries, (long long)t->positives, (long long)t->false_negatives,
+           (long long)t->false_positives, (long long)t->late_toi, report->worst_gap,
+           report->ns_per_query);
+}
 
 int cli_ccd_check(int argc, char** argv)
 {
-    (void)argc;
-    fprintf(stderr, "carom %s: not here yet\n", argv[0]);
-    return 2;
+    const char* path = NULL;
+    int json = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return usage(stdout, 0);
+        }
+        if (strcmp(argv[i], "--json") == 0) {
+            json = 1;
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            fprintf(stderr, "carom ccd-check: there is no option \"%s\"; --json is one\n", argv[i]);
+            return 2;
+        } else if (path) {
+            fprintf(stderr, "carom ccd-check: one file is accepted; found \"%s\" and \"%s\"\n",
+                    path, argv[i]);
+            return 2;
+        } else {
+            path = argv[i];
+        }
+    }
+    if (!path) {
+        return usage(stderr, 2);
+    }
+    carom_ccd_report report;
+    carom_error error = {0};
+    if (carom_ccd_check(path, &report, &error) != CAROM_OK) {
+        fprintf(stderr, "carom ccd-check: %s\n", error.message);
+        return 2;
+    }
+    if (json) {
+        print_json(&report);
+    } else {
+        print_table(&report);
+    }
+    const int failed = report.total.false_negatives > 0 || report.total.late_toi > 0;
+    carom_ccd_report_release(&report);
+    return failed ? 1 : 0;
 }
