@@ -23,7 +23,7 @@ typedef struct cr_body_set {
     uint8_t* kind;       // [body_count] cr_body_kind
     int32_t* frame;      // [body_count] its frame, -1 for cloth
     int32_t* vertex;     // [body_count+1] first vertex
-    double* radius;      // [body_count] m, half the thickness: the body is its mesh rounded by it
+    double* radius;      // [body_count] m, thickness of the layer around it: the body is its mesh rounded by it
     double* friction;    // [body_count] Coulomb coefficient
     double* restitution; // [body_count] 0..1
     // vertices

@@ -10,8 +10,9 @@
 // their shape, for its features stay neighbours, and are refitted only where bodies meet.
 //
 // A pair is found as one 64-bit key (kind, first, second), where a face or an edge is named by its
-// rank in the order of its vertices. So the order of the keys is the order of the pairs, and who
-// found which of them first does not matter.
+// rank in the order of its vertices. So the order of the keys is the order of the pairs. Bodies own
+// ranges of ranks: the keys of one kind and first body, a group, stand together in the result, so
+// groups are searched in order and sorted each on its own.
 
 typedef enum feature { VERTEX, EDGE, FACE, FEATURES } feature;
 
@@ -25,13 +26,28 @@ enum {
 
 static const int feature_corners[FEATURES] = {1, 2, 3};
 
-// Two nodes whose features are to be told apart one by one.
+// What the features of two bodies may do to each other, in the order of its fields.
+typedef struct bond {
+    int32_t kind;          // cr_pair_kind
+    int32_t first, second; // bodies
+} bond;
+
+static const feature kind_first[4] = {VERTEX, EDGE, FACE, EDGE};
+static const feature kind_second[4] = {VERTEX, VERTEX, VERTEX, EDGE};
+
+// Two nodes whose features are to be told apart one by one, and the keys found.
 typedef struct task {
-    int32_t a, b;          // nodes of the forests of `first` and `second`
-    uint8_t kind;          // cr_pair_kind
-    uint8_t first, second; // feature
-    uint8_t within;        // both are of one soft body
+    cr_keys_run run;
+    int32_t a, b;   // nodes of the forests of the kind's two features
+    int32_t kind;   // cr_pair_kind
+    int32_t within; // both are of one soft body
 } task;
+
+// All tasks of one kind and first body.
+typedef struct group {
+    int32_t task; // its first
+    int32_t key;  // first of its keys in the result
+} group;
 
 typedef struct feature_trees {
     cr_bvh bvh;
@@ -48,15 +64,17 @@ struct cr_broad {
     uint8_t* fitted;  // [body_count] bit f: that tree fits the boxes of the vertices
     uint8_t* trouble; // [body_count] bits of TROUBLE_*
     cr_box* body_box; // [body_count]
-    int32_t second_bits, key_bits;
 
     cr_bvh bodies;
     cr_bvh_seed* seed; // [body_count] of the tree over the bodies, in the order of the last call
     int32_t seed_count;
 
-    cr_keys body_pairs, pairs;
+    cr_keys found;
+    CR_ARRAY(uint64_t) key, spare; // keys in the order of the groups, and the other side of sorting
+    CR_ARRAY(uint64_t) bonds, spare_bonds;
     CR_ARRAY(task) tasks;
-    CR_ARRAY(int32_t) jobs; // first body or task of each job, and the end
+    CR_ARRAY(group) groups; // and one at the end
+    CR_ARRAY(int32_t) jobs; // first body, task or group of each job, and the end
     CR_ARRAY(int32_t) busy; // bodies that take part
 
     const double *x0, *x1, *reach; // of the call under way
@@ -195,16 +213,6 @@ static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
     return CAROM_OK;
 }
 
-// Bits that hold every number below n.
-static int32_t bits_below(int32_t n)
-{
-    int32_t bits = 0;
-    while (bits < 31 && ((int64_t)1 << bits) < n) {
-        bits++;
-    }
-    return bits;
-}
-
 static int32_t larger(int32_t a, int32_t b)
 {
     return a > b ? a : b;
@@ -221,8 +229,6 @@ static carom_status build(cr_broad* broad, const double* x, building* with)
     const cr_surface* s = broad->surface;
     const int32_t most = larger(s->vertex_count, larger(s->edge_count, s->face_count));
     const size_t bodies = (size_t)s->body_count;
-    broad->second_bits = bits_below(larger(s->vertex_count, s->edge_count));
-    broad->key_bits = broad->second_bits + bits_below(most) + 2;
     with->seeds = cr_memory_take((size_t)most, sizeof *with->seeds);
     with->place = cr_memory_take((size_t)s->vertex_count, sizeof *with->place);
     with->scratch = cr_memory_take((size_t)most, sizeof *with->scratch);
@@ -303,9 +309,13 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->body_box);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
-    cr_keys_release(&broad->body_pairs);
-    cr_keys_release(&broad->pairs);
+    cr_keys_release(&broad->found);
+    cr_array_release(&broad->key);
+    cr_array_release(&broad->spare);
+    cr_array_release(&broad->bonds);
+    cr_array_release(&broad->spare_bonds);
     cr_array_release(&broad->tasks);
+    cr_array_release(&broad->groups);
     cr_array_release(&broad->jobs);
     cr_array_release(&broad->busy);
     cr_memory_free(broad);
@@ -542,11 +552,10 @@ static void search_leaves_within(int32_t node_a, int32_t node_b, void* user)
     s->cursor->at = out;
 }
 
-// Pairs of bodies that meet, into body_pairs: a << 32 | b with a < b.
-static carom_status search_bodies(cr_broad* broad)
+// Grows the tree over the bodies where they are now.
+static carom_status plant_bodies(cr_broad* broad)
 {
     cr_bvh* bvh = &broad->bodies;
-    int32_t root = 0;
     for (int32_t i = 0; i < broad->seed_count; i++) {
         cr_bvh_seed* seed = &broad->seed[i];
         const cr_box* box = &broad->body_box[seed->item];
@@ -555,45 +564,58 @@ static carom_status search_bodies(cr_broad* broad)
         }
     }
     cr_bvh_clear(bvh);
-    if (broad->seed_count > 0 &&
-        cr_bvh_plant(bvh, broad->seed, broad->seed_count, &root) != CAROM_OK) {
-        return CAROM_ERR_MEMORY;
+    int32_t root;
+    const carom_status status = cr_bvh_plant(bvh, broad->seed, broad->seed_count, &root);
+    if (status != CAROM_OK) {
+        return status;
     }
     for (int32_t i = 0; i < bvh->item_count; i++) {
         bvh->box[i] = broad->body_box[bvh->item[i]];
     }
-    cr_bvh_refit(bvh, 0, bvh->node.count);
-    int again = 1;
-    for (int round = 0; round < 2 && again; round++) {
-        if (cr_keys_open(&broad->body_pairs, 1) != CAROM_OK) {
-            return CAROM_ERR_MEMORY;
-        }
-        search s = {.a = bvh,
-                    .b = bvh,
-                    .shift = 32,
-                    .kind = CR_PAIR_PP,
-                    .keys = &broad->body_pairs,
-                    .cursor = broad->body_pairs.cursor.items};
-        const cr_bvh_walk walk = {bvh->node.items, bvh->node.items, 0, search_leaves_within, &s};
-        if (broad->seed_count > 0) {
-            cr_bvh_meet_itself(&walk, root);
-        }
-        if (cr_keys_close(&broad->body_pairs, &again) != CAROM_OK) {
-            return CAROM_ERR_MEMORY;
-        }
-    }
+    cr_bvh_refit(bvh, root, bvh->node.count);
     return CAROM_OK;
 }
 
-// Two trees of which features may touch.
-typedef struct bond {
-    int32_t kind; // cr_pair_kind
-    feature first, second;
-    int32_t first_body, second_body;
-} bond;
+// Pairs of bodies that meet, into key: a << 32 | b with a < b, in any order.
+static carom_status search_bodies(cr_broad* broad)
+{
+    broad->key.count = 0;
+    if (broad->seed_count == 0) {
+        return CAROM_OK;
+    }
+    carom_status status = plant_bodies(broad);
+    cr_keys_run run = {0};
+    int32_t count = 0;
+    int again = 1;
+    for (int round = 0; round < 2 && again && status == CAROM_OK; round++) {
+        status = cr_keys_open(&broad->found, 1);
+        if (status == CAROM_OK) {
+            cr_keys_cursor* cursor = broad->found.cursor.items;
+            run = cr_keys_begin(&broad->found, cursor);
+            const cr_bvh* bvh = &broad->bodies;
+            search s = {.a = bvh,
+                        .b = bvh,
+                        .shift = 32,
+                        .kind = CR_PAIR_PP,
+                        .keys = &broad->found,
+                        .cursor = cursor};
+            const cr_bvh_walk walk = {bvh->node.items, bvh->node.items, 0, search_leaves_within,
+                                      &s};
+            cr_bvh_meet_itself(&walk, 0);
+            cr_keys_end(cursor, &run);
+            status = cr_keys_close(&broad->found, &count, &again);
+        }
+    }
+    if (status != CAROM_OK || !cr_array_reserve(&broad->key, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_keys_copy(&broad->found, &run, broad->key.items);
+    broad->key.count = count;
+    return CAROM_OK;
+}
 
-// What the features of bodies a <= b may do to each other; returns how many bonds. The sides of
-// kinds alike (EE, PP) stand in the order of the bodies.
+// The kinds of bodies a <= b; returns how many bonds. The sides of kinds alike (EE, PP) stand in
+// the order of the bodies.
 static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
 {
     const int swap = broad->shape[a] < broad->shape[b];
@@ -601,17 +623,17 @@ static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
     const feature high_shape = broad->shape[high], low_shape = broad->shape[low];
     int n = 0;
     if (high_shape == FACE) {
-        out[n++] = (bond){CR_PAIR_PT, FACE, VERTEX, high, low};
+        out[n++] = (bond){CR_PAIR_PT, high, low};
         if (low_shape == FACE && a != b) {
-            out[n++] = (bond){CR_PAIR_PT, FACE, VERTEX, low, high};
+            out[n++] = (bond){CR_PAIR_PT, low, high};
         }
     }
     if (low_shape != VERTEX) {
-        out[n++] = (bond){CR_PAIR_EE, EDGE, EDGE, a, b};
+        out[n++] = (bond){CR_PAIR_EE, a, b};
     } else if (high_shape == EDGE) {
-        out[n++] = (bond){CR_PAIR_PE, EDGE, VERTEX, high, low};
+        out[n++] = (bond){CR_PAIR_PE, high, low};
     } else if (high_shape == VERTEX) {
-        out[n++] = (bond){CR_PAIR_PP, VERTEX, VERTEX, a, b};
+        out[n++] = (bond){CR_PAIR_PP, a, b};
     }
     return n;
 }
@@ -623,41 +645,57 @@ static int may_touch(const cr_surface* s, int32_t a, int32_t b)
     return a == b ? !both_fixed && (s->body_flags[a] & CR_SURFACE_SOFT) : !both_fixed && !one_group;
 }
 
-typedef void bond_fn(cr_broad* broad, const bond* of, void* user);
-
-// Hands on every bond of two bodies that meet and may touch, or of one that may touch itself.
-static void each_bond(cr_broad* broad, bond_fn* fn, void* user)
+// Writes down the bonds of bodies a <= b and the trees they want. False: no memory.
+static int add_bonds(cr_broad* broad, int32_t a, int32_t b)
 {
-    const cr_surface* s = broad->surface;
-    bond bonds[3];
-    for (int32_t i = -s->body_count; i < broad->body_pairs.count; i++) {
-        int32_t a = i + s->body_count, b = a; // first each with itself
-        if (i >= 0) {
-            a = (int32_t)(broad->body_pairs.items[i] >> 32);
-            b = (int32_t)(broad->body_pairs.items[i] & UINT32_MAX);
-        }
-        if (!may_touch(s, a, b)) {
-            continue;
-        }
-        const int n = bond_bodies(broad, a, b, bonds);
-        for (int k = 0; k < n; k++) {
-            fn(broad, &bonds[k], user);
-        }
+    if (!may_touch(broad->surface, a, b)) {
+        return 1;
     }
+    bond bonds[3];
+    const int n = bond_bodies(broad, a, b, bonds);
+    int ok = 1;
+    for (int k = 0; k < n && ok; k++) {
+        const bond* at = &bonds[k];
+        broad->wanted[at->first] |= (uint8_t)(1 << kind_first[at->kind]);
+        broad->wanted[at->second] |= (uint8_t)(1 << kind_second[at->kind]);
+        ok = cr_array_push(&broad->bonds, (uint64_t)at->kind << 62 | (uint64_t)at->first << 31 |
+                                              (uint64_t)at->second);
+    }
+    return ok;
 }
 
-static void want_trees(cr_broad* broad, const bond* of, void* user)
+static bond unpack_bond(uint64_t key)
 {
-    (void)user;
-    broad->wanted[of->first_body] |= (uint8_t)(1 << of->first);
-    broad->wanted[of->second_body] |= (uint8_t)(1 << of->second);
+    return (bond){(int32_t)(key >> 62), (int32_t)(key >> 31 & INT32_MAX),
+                  (int32_t)(key & INT32_MAX)};
+}
+
+// Bonds of all bodies that meet, sorted, from the pairs in key.
+static carom_status find_bonds(cr_broad* broad)
+{
+    const int32_t body_count = broad->surface->body_count;
+    memset(broad->wanted, 0, (size_t)body_count);
+    broad->bonds.count = 0;
+    int ok = 1;
+    for (int32_t b = 0; b < body_count && ok; b++) {
+        ok = add_bonds(broad, b, b);
+    }
+    for (int32_t i = 0; i < broad->key.count && ok; i++) {
+        const uint64_t key = broad->key.items[i];
+        ok = add_bonds(broad, (int32_t)(key >> 32), (int32_t)(key & INT32_MAX));
+    }
+    if (!ok || !cr_array_reserve(&broad->spare_bonds, broad->bonds.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_keys_sort(broad->bonds.items, broad->spare_bonds.items, broad->bonds.count);
+    return CAROM_OK;
 }
 
 // One bond on its way to tasks.
 typedef struct splitting {
     cr_broad* broad;
     task like; // all but its nodes
-    int* ok;
+    int ok;
 } splitting;
 
 static void add_task(int32_t node_a, int32_t node_b, void* user)
@@ -665,125 +703,185 @@ static void add_task(int32_t node_a, int32_t node_b, void* user)
     splitting* s = user;
     s->like.a = node_a;
     s->like.b = node_b;
-    *s->ok = *s->ok && cr_array_push(&s->broad->tasks, s->like);
+    s->ok = s->ok && cr_array_push(&s->broad->tasks, s->like);
 }
 
-static void split_bond(cr_broad* broad, const bond* of, void* user)
+// The tasks of one bond. False: no memory.
+static int split_bond(cr_broad* broad, const bond* at)
 {
-    const feature_trees *first = &broad->of[of->first], *second = &broad->of[of->second];
-    const int32_t a = first->root[of->first_body], b = second->root[of->second_body];
-    if (a == first->root[of->first_body + 1] || b == second->root[of->second_body + 1]) {
-        return; // a mesh may have no edge that touches first
+    const feature_trees *first = &broad->of[kind_first[at->kind]],
+                        *second = &broad->of[kind_second[at->kind]];
+    const int32_t a = first->root[at->first], b = second->root[at->second];
+    if (a == first->root[at->first + 1] || b == second->root[at->second + 1]) {
+        return 1; // a mesh may have no edge that touches first
     }
-    const int within = of->first_body == of->second_body;
-    splitting s = {.broad = broad,
-                   .like = {.kind = (uint8_t)of->kind,
-                            .first = (uint8_t)of->first,
-                            .second = (uint8_t)of->second,
-                            .within = (uint8_t)within},
-                   .ok = user};
+    const int within = at->first == at->second;
+    splitting s = {.broad = broad, .like = {.kind = at->kind, .within = within}, .ok = 1};
     const cr_bvh_walk walk = {first->bvh.node.items, second->bvh.node.items, TASK_ITEMS, add_task,
                               &s};
-    if (within && of->first == of->second) {
+    if (within && first == second) {
         cr_bvh_meet_itself(&walk, a);
     } else {
         cr_bvh_meet(&walk, a, b);
     }
+    return s.ok;
+}
+
+// Tasks and groups of all bonds.
+static carom_status split_bonds(cr_broad* broad)
+{
+    int ok = 1;
+    uint64_t last = UINT64_MAX; // kind and first body
+    broad->tasks.count = 0;
+    broad->groups.count = 0;
+    for (int32_t i = 0; i < broad->bonds.count && ok; i++) {
+        const uint64_t key = broad->bonds.items[i];
+        const bond at = unpack_bond(key);
+        if (key >> 31 != last) {
+            last = key >> 31;
+            ok = cr_array_push(&broad->groups, ((group){.task = broad->tasks.count}));
+        }
+        ok = ok && split_bond(broad, &at);
+    }
+    ok = ok && cr_array_push(&broad->groups, ((group){.task = broad->tasks.count}));
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 static void search_job(int32_t job, int32_t worker, void* user)
 {
     cr_broad* broad = user;
+    cr_keys_cursor* cursor = &broad->found.cursor.items[worker];
     for (int32_t i = broad->jobs.items[job]; i < broad->jobs.items[job + 1]; i++) {
-        const task* t = &broad->tasks.items[i];
-        const feature_trees *first = &broad->of[t->first], *second = &broad->of[t->second];
+        task* t = &broad->tasks.items[i];
+        const feature_trees *first = &broad->of[kind_first[t->kind]],
+                            *second = &broad->of[kind_second[t->kind]];
         search s = {.a = &first->bvh,
                     .b = &second->bvh,
                     .corner_a = first->corner,
                     .corner_b = second->corner,
                     .at = first->at,
-                    .base = (uint64_t)t->kind << (broad->key_bits - 2),
-                    .shift = broad->second_bits,
+                    .base = (uint64_t)t->kind << 62,
+                    .shift = 31,
                     .kind = t->kind,
-                    .keys = &broad->pairs,
-                    .cursor = &broad->pairs.cursor.items[worker]};
+                    .keys = &broad->found,
+                    .cursor = cursor};
         const cr_bvh_walk walk = {first->bvh.node.items, second->bvh.node.items, 0,
                                   t->within ? search_leaves_within : search_leaves, &s};
-        if (t->within && t->first == t->second && t->a == t->b) {
+        t->run = cr_keys_begin(&broad->found, cursor);
+        if (t->within && first == second && t->a == t->b) {
             cr_bvh_meet_itself(&walk, t->a);
         } else {
             cr_bvh_meet(&walk, t->a, t->b);
         }
+        cr_keys_end(cursor, &t->run);
     }
 }
 
-static carom_status search_features(cr_broad* broad, int32_t worker_count)
+// Fills the runs of the tasks; *count is the number of pairs.
+static carom_status search_features(cr_broad* broad, int32_t worker_count, int32_t* count)
 {
-    int ok = 1;
-    broad->tasks.count = 0;
-    each_bond(broad, split_bond, &ok);
     int64_t weight = 0;
     broad->jobs.count = 0;
-    ok = ok && cr_array_push(&broad->jobs, 0);
+    int ok = cr_array_push(&broad->jobs, 0);
     for (int32_t i = 0; i < broad->tasks.count && ok; i++) {
         const task* t = &broad->tasks.items[i];
-        weight += broad->of[t->first].bvh.node.items[t->a].count +
-                  broad->of[t->second].bvh.node.items[t->b].count;
+        weight += broad->of[kind_first[t->kind]].bvh.node.items[t->a].count +
+                  broad->of[kind_second[t->kind]].bvh.node.items[t->b].count;
         ok = end_job(broad, &weight, TASK_ITEMS, i + 1);
     }
     if (!ok || !cr_array_push(&broad->jobs, broad->tasks.count)) {
         return CAROM_ERR_MEMORY;
     }
+    carom_status status = CAROM_OK;
     int again = 1;
-    for (int round = 0; round < 2 && again; round++) {
-        if (cr_keys_open(&broad->pairs, worker_count) != CAROM_OK) {
-            return CAROM_ERR_MEMORY;
-        }
-        cr_parallel_for(broad->jobs.count - 1, worker_count, search_job, broad);
-        const carom_status status = cr_keys_close(&broad->pairs, &again);
-        if (status != CAROM_OK) {
-            return status;
+    for (int round = 0; round < 2 && again && status == CAROM_OK; round++) {
+        status = cr_keys_open(&broad->found, worker_count);
+        if (status == CAROM_OK) {
+            cr_parallel_for(broad->jobs.count - 1, worker_count, search_job, broad);
+            status = cr_keys_close(&broad->found, count, &again);
         }
     }
-    return cr_keys_sort(&broad->pairs, broad->key_bits, worker_count);
+    return status;
 }
 
-static void write_pairs_job(int32_t job, int32_t worker, void* user)
+static cr_pair unpack_pair(const cr_broad* broad, uint64_t key)
 {
-    const cr_broad* broad = user;
     const cr_surface* s = broad->surface;
-    (void)worker;
-    const int32_t begin = job * JOB_PAIRS;
-    const int32_t rest = broad->pairs.count - begin;
-    const int32_t end = begin + (rest < JOB_PAIRS ? rest : JOB_PAIRS);
-    const uint64_t mask = ((uint64_t)1 << broad->second_bits) - 1;
-    for (int32_t i = begin; i < end; i++) {
-        const uint64_t key = broad->pairs.items[i];
-        const int32_t kind = (int32_t)(key >> (broad->key_bits - 2));
-        const uint64_t both = key & (((uint64_t)1 << (broad->key_bits - 2)) - 1);
-        const int32_t first = (int32_t)(both >> broad->second_bits);
-        const int32_t second = (int32_t)(both & mask);
-        cr_pair pair = {kind, {first, -1, -1, second}};
-        if (kind == CR_PAIR_PT) {
-            const int32_t* v = &s->face[3 * (size_t)broad->of[FACE].at[first]];
-            pair = (cr_pair){kind, {v[0], v[1], v[2], second}};
-        } else if (kind != CR_PAIR_PP) {
-            const int32_t* v = &s->edge[2 * (size_t)broad->of[EDGE].at[first]];
-            pair = (cr_pair){kind, {v[0], v[1], -1, second}};
-            if (kind == CR_PAIR_EE) {
-                const int32_t* w = &s->edge[2 * (size_t)broad->of[EDGE].at[second]];
-                pair.v[2] = w[0];
-                pair.v[3] = w[1];
-            }
-        }
-        broad->out[i] = pair;
+    const int32_t kind = (int32_t)(key >> 62);
+    const int32_t first = (int32_t)(key >> 31 & INT32_MAX), second = (int32_t)(key & INT32_MAX);
+    if (kind == CR_PAIR_PP) {
+        return (cr_pair){kind, {first, -1, -1, second}};
     }
+    if (kind == CR_PAIR_PT) {
+        const int32_t* v = &s->face[3 * (size_t)broad->of[FACE].at[first]];
+        return (cr_pair){kind, {v[0], v[1], v[2], second}};
+    }
+    const int32_t* v = &s->edge[2 * (size_t)broad->of[EDGE].at[first]];
+    if (kind == CR_PAIR_PE) {
+        return (cr_pair){kind, {v[0], v[1], -1, second}};
+    }
+    const int32_t* w = &s->edge[2 * (size_t)broad->of[EDGE].at[second]];
+    return (cr_pair){kind, {v[0], v[1], w[0], w[1]}};
+}
+
+static void write_job(int32_t job, int32_t worker, void* user)
+{
+    cr_broad* broad = user;
+    (void)worker;
+    for (int32_t g = broad->jobs.items[job]; g < broad->jobs.items[job + 1]; g++) {
+        const group *at = &broad->groups.items[g], *next = at + 1;
+        uint64_t* key = broad->key.items + at->key;
+        const int32_t n = next->key - at->key;
+        for (int32_t i = at->task; i < next->task; i++) {
+            const cr_keys_run* run = &broad->tasks.items[i].run;
+            cr_keys_copy(&broad->found, run, key);
+            key += run->count;
+        }
+        key = broad->key.items + at->key;
+        cr_keys_sort(key, broad->spare.items + at->key, n);
+        for (int32_t i = 0; i < n; i++) {
+            broad->out[at->key + i] = unpack_pair(broad, key[i]);
+        }
+    }
+}
+
+// Sorts the groups and writes their pairs to out.
+static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t count,
+                                 cr_pair_list* out)
+{
+    if (!cr_array_reserve(out, count) || !cr_array_reserve(&broad->key, count) ||
+        !cr_array_reserve(&broad->spare, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    int64_t weight = 0, sum = 0;
+    broad->jobs.count = 0;
+    int ok = cr_array_push(&broad->jobs, 0);
+    for (int32_t g = 0; g < broad->groups.count && ok; g++) {
+        group* at = &broad->groups.items[g];
+        at->key = (int32_t)sum;
+        if (g + 1 == broad->groups.count) {
+            break;
+        }
+        for (int32_t i = at->task; i < at[1].task; i++) {
+            sum += broad->tasks.items[i].run.count;
+        }
+        weight += sum - at->key;
+        ok = end_job(broad, &weight, JOB_PAIRS, g + 1);
+    }
+    if (!ok || !cr_array_push(&broad->jobs, broad->groups.count - 1)) {
+        return CAROM_ERR_MEMORY;
+    }
+    broad->out = out->items;
+    cr_parallel_for(broad->jobs.count - 1, worker_count, write_job, broad);
+    out->count = count;
+    return CAROM_OK;
 }
 
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
                            int32_t worker_count, cr_pair_list* out)
 {
     const int32_t workers = worker_count > 1 ? worker_count : 1;
+    int32_t count = 0;
     out->count = 0;
     broad->x0 = x0;
     broad->x1 = x1;
@@ -793,22 +891,16 @@ carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, 
         status = search_bodies(broad);
     }
     if (status == CAROM_OK) {
-        memset(broad->wanted, 0, (size_t)broad->surface->body_count);
-        each_bond(broad, want_trees, NULL);
+        status = find_bonds(broad);
+    }
+    if (status == CAROM_OK) {
         status = fit_busy(broad, workers);
     }
     if (status == CAROM_OK) {
-        status = search_features(broad, workers);
+        status = split_bonds(broad);
     }
-    if (status != CAROM_OK) {
-        return status;
+    if (status == CAROM_OK) {
+        status = search_features(broad, workers, &count);
     }
-    const int32_t count = broad->pairs.count;
-    if (!cr_array_reserve(out, count)) {
-        return CAROM_ERR_MEMORY;
-    }
-    broad->out = out->items;
-    cr_parallel_for(count / JOB_PAIRS + (count % JOB_PAIRS > 0), workers, write_pairs_job, broad);
-    out->count = count;
-    return CAROM_OK;
+    return status == CAROM_OK ? write_groups(broad, workers, count, out) : status;
 }

@@ -46,6 +46,7 @@ typedef struct cr_pairing {
     double thickness;   // m, instead of the sum of radii; negative: as usual
     double friction;    // negative: as usual
     double restitution; // negative: as usual
+    int32_t passes;     // nonzero: the two pass through each other
 } cr_pairing;
 
 typedef struct cr_model {
@@ -56,6 +57,7 @@ typedef struct cr_model {
     // cloth
     int32_t sheet_count;
     cr_cloth* sheet;      // [sheet_count]
+    cr_cloth_material* material; // [sheet_count]
     int32_t* sheet_body;  // [sheet_count]
     int32_t* sheet_node;  // [sheet_count+1] first node of the scene
     int32_t* body_sheet;  // [body_count] or -1
@@ -77,14 +79,22 @@ typedef struct cr_model {
     double* om0; // [3*frame_count] rad/s, body axes
     double* x0;  // [3*node_count] m
     double* xv0; // [3*node_count] m/s
+    // what the build did that the scene did not say, for people
+    int32_t note_count;
+    char** note; // [note_count]
 } cr_model;
 
+// Frees the model and all it owns; NULL is fine.
 void cr_model_destroy(cr_model* model);
+
+// The pairing of two bodies, in either order; NULL when they have none.
+const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b);
 
 // Contact numbers of two bodies: the pairing's where there is one.
 double cr_model_thickness(const cr_model* model, int32_t a, int32_t b);
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b);
 double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
 
-// Displacement and rotation of a script at a time.
+// Displacement and rotation vector of a script at a time, component by component between the keys:
+// linear in the keys' values.
 void cr_model_script_at(const cr_script* script, double time, cr_vec3* shift, cr_vec3* turn);
