@@ -426,3 +426,20 @@ void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
         }
     }
 }
+
+cr_distance_curve cr_distance_curve_make(int32_t kind, const cr_vec3 x[4], const cr_closest* at)
+{
+    cr_distance_curve out = {0};
+    if (!(at->distance > 0.0)) {
+        return out;
+    }
+    const curvature q = curvature_make(kind, x, at);
+    memcpy(out.z, q.z, sizeof out.z);
+    if (at->free == 0) {
+        out.q = cr_mat3_add_scaled(cr_mat3_identity(), -1.0, cr_mat3_outer(at->n, at->n));
+    } else {
+        out.q = cr_mat3_outer(q.m, q.m); // 0 in the interior
+    }
+    out.q = cr_mat3_scale(q.inverse_d, out.q);
+    return out;
+}

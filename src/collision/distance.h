@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collision/surface.h"
-#include "math/vec3.h"
+#include "math/mat3.h"
 
 // The closest points of a pair are  a = -sum_{k in A} c_k x_k  and  b = sum_{k in B} c_k x_k,
 // r = b - a = sum_k c_k x_k, D = |r|, n = r/D (from A to B). A point that does not take part has
@@ -32,3 +32,13 @@ void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
 // out = Hess dx without forming it: a quarter of the work.
 void cr_distance_hessian_apply(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
                                const cr_vec3 dx[4], cr_vec3 out[4]);
+
+// The few numbers Hess is made of. For a motion dx of the points, with dr = sum c_k dx_k and
+// slide = sum z_k (n.dx_k):   dn = Q dr - slide,   dc_k = -z_k.(dr + D slide),   and
+// (Hess dx)_k = dc_k n + c_k dn. Each side's z_k add up to 0; all are normal to n. Zero for D = 0.
+typedef struct cr_distance_curve {
+    cr_vec3 z[4]; // [1/m]
+    cr_mat3 q;    // [1/m] symmetric; 0 in the interior
+} cr_distance_curve;
+
+cr_distance_curve cr_distance_curve_make(int32_t kind, const cr_vec3 x[4], const cr_closest* at);

@@ -100,12 +100,16 @@ void cr_row_make(cr_row* row, int32_t kind, const cr_closest* at,
     }
 }
 
-// Block (k,l) of hess times a
-static cr_vec3 hess_apply(double hess[12][12], int32_t k, int32_t l, cr_vec3 a)
+static cr_vec3 column(const cr_row_columns* a, int32_t j)
 {
-    const double* h[3] = {&hess[3 * k][3 * l], &hess[3 * k + 1][3 * l], &hess[3 * k + 2][3 * l]};
-    return (cr_vec3){cr_vec3_dot(cr_vec3_load(h[0]), a), cr_vec3_dot(cr_vec3_load(h[1]), a),
-                     cr_vec3_dot(cr_vec3_load(h[2]), a)};
+    return (cr_vec3){a->m[0][j], a->m[1][j], a->m[2][j]};
+}
+
+static void set_column(cr_row_columns* a, int32_t j, cr_vec3 v)
+{
+    a->m[0][j] = v.x;
+    a->m[1][j] = v.y;
+    a->m[2][j] = v.z;
 }
 
 static cr_vec3 unit(int32_t i)
@@ -113,43 +117,86 @@ static cr_vec3 unit(int32_t i)
     return (cr_vec3){i == 0, i == 1, i == 2};
 }
 
-// What unknown i of block b moves: the whole block by u in space, or turns it by theta.
-typedef struct motion {
-    cr_vec3 theta, u;
-} motion;
-
-static motion motion_of(const cr_row* row, int32_t b, int32_t i)
+// sum_k f_k (a.dx_k/dz_j) over the points of block b into columns, for per-point vectors f given by
+// their sums: of f_k, and of arm_k f_k^T. dx_k is a unit of u, or theta x arm_k for a unit of w.
+static void weigh_motion(const cr_row* row, int32_t b, cr_vec3 f_sum, cr_mat3 arm_f, cr_vec3 a,
+                         cr_row_columns* out)
 {
-    motion m = {.theta = {0}};
-    if (row->size[b] == 6 && i < 3) {
-        m.theta = cr_mat3_column(row->body[b]->jth, i);
-    } else {
-        m.u = unit(i % 3);
+    int32_t o = row->offset[b];
+    if (row->size[b] == 6) {
+        for (int32_t i = 0; i < 3; i++, o++) {
+            const cr_vec3 theta = cr_mat3_column(row->body[b]->jth, i);
+            set_column(out, o, cr_mat3_tapply(arm_f, cr_vec3_cross(a, theta)));
+        }
     }
-    return m;
+    if (row->size[b] > 0) {
+        set_column(out, o, cr_vec3_scale(a.x, f_sum));
+        set_column(out, o + 1, cr_vec3_scale(a.y, f_sum));
+        set_column(out, o + 2, cr_vec3_scale(a.z, f_sum));
+    }
+}
+
+// What the unknowns move: share times a unit of u, or theta x arm for a unit of w.
+static void block_motion(const cr_row* row, int32_t b, cr_vec3 arm, cr_row_columns* out)
+{
+    int32_t o = row->offset[b];
+    if (row->size[b] == 6) {
+        for (int32_t i = 0; i < 3; i++, o++) {
+            set_column(out, o, cr_vec3_cross(cr_mat3_column(row->body[b]->jth, i), arm));
+        }
+    }
+    for (int32_t i = 0; i < 3 && row->size[b] > 0; i++, o++) {
+        set_column(out, o, cr_vec3_scale(row->share[b], unit(i)));
+    }
 }
 
 void cr_row_curve_make(cr_row_curve* curve, const cr_row* row)
 {
-    double hess[12][12];
-    cr_distance_hessian(row->kind, row->x, &row->at, hess);
-    for (int32_t b = 0; b < row->block_count; b++) {
-        for (int32_t i = 0; i < row->size[b]; i++) {
-            const motion m = motion_of(row, b, i);
-            cr_vec3* column = curve->hj[row->offset[b] + i];
-            memset(column, 0, CR_ROW_POINTS * sizeof *column);
-            for (int32_t l = 0; l < CR_ROW_POINTS; l++) {
-                if (row->point_block[l] != b) {
-                    continue;
-                }
-                const cr_vec3 dx = cr_vec3_add(m.u, cr_vec3_cross(m.theta, row->arm[l]));
-                for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
-                    if (row->point_block[k] >= 0) {
-                        column[k] = cr_vec3_add(column[k], hess_apply(hess, k, l, dx));
-                    }
-                }
+    const cr_distance_curve at = cr_distance_curve_make(row->kind, row->x, &row->at);
+    const double d = row->at.distance;
+    memcpy(curve->z, at.z, sizeof curve->z);
+    memset(curve->z_sum, 0, sizeof curve->z_sum);
+    memset(curve->arm_z, 0, sizeof curve->arm_z);
+    for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
+        const int32_t b = row->point_block[k];
+        if (b >= 0) {
+            curve->z_sum[b] = cr_vec3_add(curve->z_sum[b], at.z[k]);
+            if (row->body[b]) {
+                curve->arm_z[b] = cr_mat3_add(curve->arm_z[b], cr_mat3_outer(row->arm[k], at.z[k]));
             }
         }
+    }
+    for (int32_t b = 0; b < row->block_count; b++) {
+        block_motion(row, b, row->arm_sum[b], &curve->v);
+        weigh_motion(row, b, curve->z_sum[b], curve->arm_z[b], row->at.n, &curve->slide);
+    }
+    const int32_t n = row->offset[row->block_count];
+    for (int32_t i = 0; i < 3; i++) {
+        const double* q = at.q.m[i];
+        for (int32_t j = 0; j < n; j++) {
+            const double slide = curve->slide.m[i][j];
+            const double across =
+                q[0] * curve->v.m[0][j] + q[1] * curve->v.m[1][j] + q[2] * curve->v.m[2][j];
+            curve->turn.m[i][j] = across - slide;
+            curve->pull.m[i][j] = curve->v.m[i][j] + d * slide;
+        }
+    }
+}
+
+// line_j += a.b_j for all unknowns
+static inline void add_products(int32_t n, cr_vec3 a, const cr_row_columns* restrict b,
+                                double* restrict line)
+{
+    for (int32_t j = 0; j < n; j++) {
+        line[j] += a.x * b->m[0][j] + a.y * b->m[1][j] + a.z * b->m[2][j];
+    }
+}
+
+// out_j += a b_j for all unknowns
+static void add_image(int32_t n, cr_mat3 a, const cr_row_columns* b, cr_row_columns* out)
+{
+    for (int32_t i = 0; i < 3; i++) {
+        add_products(n, cr_mat3_row(a, i), b, out->m[i]);
     }
 }
 
@@ -165,29 +212,16 @@ static void add_turning(const cr_row* row, int32_t b, double factor, cr_mat3 a,
     }
 }
 
-// d/dz_i of sum_k J_k^T g_k with g_k = dD/dx_k = c_k n: J_k^T (hess dx)_k, and J_k itself turns,
-// which is the Hessian of n . R_p exp(w) (sum_k c_k p_k) against w.
+// d/dz_j of sum_k J_k^T c_k n. The change of c_k n is dc_k n + c_k dn; multiplied by dx_k/dz_i and
+// summed over k that is -slide_i.pull_j + v_i.turn_j. And J_k itself turns, which is the Hessian of
+// n . R_p exp(w) (sum_k c_k p_k) against w.
 void cr_row_add_hessian(const cr_row* row, const cr_row_curve* curve, double factor,
                         double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     const int32_t n = row->offset[row->block_count];
     for (int32_t i = 0; i < n; i++) {
-        double line[CR_ROW_DOFS];
-        cr_vec3 force[CR_ROW_POINTS] = {0}, torque[CR_ROW_POINTS] = {0};
-        for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
-            const int32_t b = row->point_block[k];
-            if (b >= 0) {
-                const cr_vec3 f = curve->hj[i][k];
-                force[b] = cr_vec3_add(force[b], f);
-                torque[b] = cr_vec3_add(torque[b], cr_vec3_cross(row->arm[k], f));
-            }
-        }
-        for (int32_t b = 0; b < row->block_count; b++) {
-            push(row, b, torque[b], force[b], line);
-        }
-        for (int32_t j = 0; j < n; j++) {
-            m[i][j] += factor * line[j];
-        }
+        add_products(n, cr_vec3_scale(factor, column(&curve->v, i)), &curve->turn, m[i]);
+        add_products(n, cr_vec3_scale(-factor, column(&curve->slide, i)), &curve->pull, m[i]);
     }
     for (int32_t b = 0; b < row->block_count; b++) {
         if (row->size[b] == 6) {
@@ -253,63 +287,51 @@ void cr_row_slip_make(cr_row_slip* slip, const cr_row* row, double e)
     }
 }
 
-// How n, c_k and tau change with an unknown or along a direction: from (hess dx)_k = dc_k n + c_k
-// dn follow dc_k = n.(hess dx)_k and, the weights of side B adding up to 1, dn = sum over B.
-typedef struct rates {
-    double c[CR_ROW_POINTS];
-    cr_vec3 n, tau;
-} rates;
+// The slip's dependence on a motion with sum c_k dx_k = v, dn = turn, dc_k = -z_k.pull and the
+// change dpsi of psi, as dtau = from_v v + from_turn turn + from_pull pull + from_psi dpsi:
+//   ddelta = v + sum dc_k move_k + dn x psi + n x dpsi
+//   dtau = (1 - n n^T) ddelta - (n.delta) dn - n (delta.dn)
+typedef struct slip_map {
+    cr_mat3 from_v, from_turn, from_pull, from_psi;
+} slip_map;
 
-// hdx is hess dx; velocity = sum c_k dx_k; psi_rate = dpsi
-static rates rates_make(const cr_row* row, const cr_row_slip* slip,
-                        const cr_vec3 hdx[CR_ROW_POINTS], cr_vec3 velocity, cr_vec3 psi_rate)
+static slip_map slip_map_make(const cr_row* row, const cr_row_curve* curve, const cr_row_slip* slip)
 {
     const cr_vec3 n = row->at.n;
-    rates d = {.n = {0}};
-    cr_vec3 delta = cr_vec3_add(velocity, cr_vec3_cross(n, psi_rate));
+    slip_map map;
+    map.from_v = cr_mat3_add_scaled(cr_mat3_identity(), -1.0, cr_mat3_outer(n, n));
+    map.from_psi = cr_mat3_skew(n);
+    map.from_pull = (cr_mat3){0};
     for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
-        d.c[k] = cr_vec3_dot(n, hdx[k]);
-        delta = cr_vec3_add_scaled(delta, d.c[k], row->move[k]);
-        if (cr_row_side(row->kind, k) == 1) {
-            d.n = cr_vec3_add(d.n, hdx[k]);
-        }
+        const cr_vec3 move = cr_vec3_neg(tangent(n, row->move[k]));
+        map.from_pull = cr_mat3_add(map.from_pull, cr_mat3_outer(move, curve->z[k]));
     }
-    delta = cr_vec3_add(delta, cr_vec3_cross(d.n, slip->psi));
-    d.tau = cr_vec3_add_scaled(delta, -cr_vec3_dot(n, slip->delta), d.n);
-    d.tau = cr_vec3_add_scaled(d.tau, -cr_vec3_dot(n, delta) - cr_vec3_dot(d.n, slip->delta), n);
-    return d;
+    map.from_turn = cr_mat3_mul(map.from_v, cr_mat3_skew(cr_vec3_neg(slip->psi)));
+    map.from_turn = cr_mat3_add_scaled(map.from_turn, -1.0, cr_mat3_outer(n, slip->delta));
+    map.from_turn =
+        cr_mat3_add_scaled(map.from_turn, -cr_vec3_dot(n, slip->delta), cr_mat3_identity());
+    return map;
 }
 
-static rates rates_of_unknown(const cr_row* row, const cr_row_curve* curve, const cr_row_slip* slip,
-                              int32_t b, int32_t i)
+// ds for every unknown
+static void direction_rates(const cr_row* row, const cr_row_curve* curve, const cr_row_slip* slip,
+                            cr_row_columns* out)
 {
-    const motion m = motion_of(row, b, i);
-    const cr_vec3 velocity =
-        cr_vec3_add_scaled(cr_vec3_cross(m.theta, row->arm_sum[b]), row->share[b], m.u);
-    cr_vec3 psi_rate = {0};
-    if (row->size[b] == 6 && i < 3) {
-        psi_rate = cr_vec3_scale(row->lever[b], cr_mat3_column(row->body[b]->r_p, i));
+    const int32_t n = row->offset[row->block_count];
+    const slip_map map = slip_map_make(row, curve, slip);
+    for (int32_t i = 0; i < 3; i++) {
+        memset(out->m[i], 0, (size_t)n * sizeof(double));
     }
-    return rates_make(row, slip, curve->hj[row->offset[b] + i], velocity, psi_rate);
-}
-
-// d(Gamma^T s) for rates d, all but the turning of J_k and jth at fixed s, c and n:
-// force of a block  share ds + dshare s,  torque  touch_arm x ds + (sum dc_k a_k - r dn) x s
-static void force_rate(const cr_row* row, const cr_row_slip* slip, const rates* d,
-                       double out[CR_ROW_DOFS])
-{
-    const cr_vec3 ds = cr_mat3_apply(slip->ds, d->tau);
+    add_image(n, cr_mat3_mul(slip->ds, map.from_v), &curve->v, out);
+    add_image(n, cr_mat3_mul(slip->ds, map.from_turn), &curve->turn, out);
+    add_image(n, cr_mat3_mul(slip->ds, map.from_pull), &curve->pull, out);
     for (int32_t b = 0; b < row->block_count; b++) {
-        double share = 0.0;
-        cr_vec3 arm = cr_vec3_scale(-row->lever[b], d->n);
-        for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
-            if (row->point_block[k] == b) {
-                share += d->c[k];
-                arm = cr_vec3_add_scaled(arm, d->c[k], row->arm[k]);
+        if (row->size[b] == 6) { // dpsi = r R_p dw
+            const cr_mat3 a = cr_mat3_mul(cr_mat3_mul(slip->ds, map.from_psi), row->body[b]->r_p);
+            for (int32_t i = 0; i < 9; i++) {
+                out->m[i / 3][row->offset[b] + i % 3] += row->lever[b] * a.m[i / 3][i % 3];
             }
         }
-        push(row, b, cr_vec3_add(cr_vec3_cross(touch_arm(row, b), ds), cr_vec3_cross(arm, slip->s)),
-             cr_vec3_add_scaled(cr_vec3_scale(row->share[b], ds), share, slip->s), out);
     }
 }
 
@@ -319,67 +341,80 @@ static cr_mat3 turning_of_force(const cr_row* row, const cr_row_slip* slip, int3
     const cr_row_body* body = row->body[b];
     const cr_vec3 s = cr_mat3_tapply(body->r_p, slip->s);
     const cr_vec3 a = cr_mat3_tapply(body->r_p, cr_vec3_cross(slip->s, row->at.n));
-    cr_mat3 h = cr_rot_d2w(&body->rot, row->p_sum[b], s);
-    for (int32_t i = 0; i < 3; i++) {
-        const cr_vec3 g = cr_rot_left_dw(&body->rot, a, unit(i));
-        h.m[i][0] += row->lever[b] * g.x;
-        h.m[i][1] += row->lever[b] * g.y;
-        h.m[i][2] += row->lever[b] * g.z;
-    }
-    return h;
+    return cr_mat3_add_scaled(cr_rot_d2w(&body->rot, row->p_sum[b], s), row->lever[b],
+                              cr_rot_left_transpose_dw(&body->rot, a));
 }
 
+// r (s x theta) for the w of block b, 0 for u: how the force's lever takes a turn of n
+static void lever_motion(const cr_row* row, int32_t b, cr_vec3 s, cr_row_columns* out)
+{
+    for (int32_t i = 0; i < row->size[b]; i++) {
+        cr_vec3 c = {0};
+        if (row->size[b] == 6 && i < 3) {
+            const cr_vec3 theta = cr_mat3_column(row->body[b]->jth, i);
+            c = cr_vec3_scale(row->lever[b], cr_vec3_cross(s, theta));
+        }
+        set_column(out, row->offset[b] + i, c);
+    }
+}
+
+// force_i = s.(Gamma's column i) = sum_k c_k s.dx_k/dz_i + r s.(n x theta_i). It changes with s,
+// c_k and n as  Gamma_i.ds + sum_k dc_k s.dx_k/dz_i - r (s x theta_i).dn, the middle sum being
+// -(sum_k z_k s.dx_k/dz_i).pull; and with the turning of the body itself.
 void cr_row_add_friction(const cr_row* row, const cr_row_curve* curve, const cr_row_slip* slip,
                          double factor, double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     const int32_t n = row->offset[row->block_count];
+    cr_row_columns ds, gamma, shift, lever;
+    direction_rates(row, curve, slip, &ds);
     for (int32_t b = 0; b < row->block_count; b++) {
-        for (int32_t i = 0; i < row->size[b]; i++) {
-            double column[CR_ROW_DOFS];
-            const rates d = rates_of_unknown(row, curve, slip, b, i);
-            force_rate(row, slip, &d, column);
-            for (int32_t j = 0; j < n; j++) {
-                m[j][row->offset[b] + i] += factor * column[j];
-            }
-        }
+        block_motion(row, b, touch_arm(row, b), &gamma);
+        weigh_motion(row, b, curve->z_sum[b], curve->arm_z[b], slip->s, &shift);
+        lever_motion(row, b, slip->s, &lever);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        add_products(n, cr_vec3_scale(factor, column(&gamma, i)), &ds, m[i]);
+        add_products(n, cr_vec3_scale(-factor, column(&shift, i)), &curve->pull, m[i]);
+        add_products(n, cr_vec3_scale(-factor, column(&lever, i)), &curve->turn, m[i]);
+    }
+    for (int32_t b = 0; b < row->block_count; b++) {
         if (row->size[b] == 6) {
             add_turning(row, b, factor, turning_of_force(row, slip, b), m);
         }
     }
 }
 
-// Column i of (1 - n n^T) Gamma is the slip that unknown i makes; Gamma^T of it is the line.
 void cr_row_add_friction_held(const cr_row* row, const cr_row_slip* slip, double factor,
                               double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     const int32_t n = row->offset[row->block_count];
+    cr_row_columns gamma;
     for (int32_t b = 0; b < row->block_count; b++) {
-        for (int32_t i = 0; i < row->size[b]; i++) {
-            double line[CR_ROW_DOFS];
-            const motion d = motion_of(row, b, i);
-            const cr_vec3 slide =
-                cr_vec3_add_scaled(cr_vec3_cross(d.theta, touch_arm(row, b)), row->share[b], d.u);
-            const cr_vec3 f = cr_vec3_scale(factor * slip->weight, tangent(row->at.n, slide));
-            for (int32_t c = 0; c < row->block_count; c++) {
-                push(row, c, cr_vec3_cross(touch_arm(row, c), f), cr_vec3_scale(row->share[c], f),
-                     line);
-            }
-            for (int32_t j = 0; j < n; j++) {
-                m[row->offset[b] + i][j] += line[j];
-            }
-        }
+        block_motion(row, b, touch_arm(row, b), &gamma);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const cr_vec3 slide = tangent(row->at.n, column(&gamma, i));
+        add_products(n, cr_vec3_scale(factor * slip->weight, slide), &gamma, m[i]);
     }
 }
 
 cr_vec3 cr_row_slip_rate(const cr_row* row, const cr_row_curve* curve, const cr_row_slip* slip,
                          const double dz[CR_ROW_DOFS])
 {
-    cr_vec3 dtau = {0};
+    cr_vec3 v = {0}, turn = {0}, pull = {0}, psi_rate = {0};
+    for (int32_t j = 0; j < row->offset[row->block_count]; j++) {
+        v = cr_vec3_add_scaled(v, dz[j], column(&curve->v, j));
+        turn = cr_vec3_add_scaled(turn, dz[j], column(&curve->turn, j));
+        pull = cr_vec3_add_scaled(pull, dz[j], column(&curve->pull, j));
+    }
     for (int32_t b = 0; b < row->block_count; b++) {
-        for (int32_t i = 0; i < row->size[b]; i++) {
-            const rates d = rates_of_unknown(row, curve, slip, b, i);
-            dtau = cr_vec3_add_scaled(dtau, dz[row->offset[b] + i], d.tau);
+        if (row->size[b] == 6) {
+            const cr_vec3 w = cr_mat3_apply(row->body[b]->r_p, cr_vec3_load(dz + row->offset[b]));
+            psi_rate = cr_vec3_add_scaled(psi_rate, row->lever[b], w);
         }
     }
-    return dtau;
+    const slip_map map = slip_map_make(row, curve, slip);
+    return cr_vec3_add(
+        cr_vec3_add(cr_mat3_apply(map.from_v, v), cr_mat3_apply(map.from_turn, turn)),
+        cr_vec3_add(cr_mat3_apply(map.from_pull, pull), cr_mat3_apply(map.from_psi, psi_rate)));
 }

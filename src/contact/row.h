@@ -76,10 +76,22 @@ typedef struct cr_row {
 void cr_row_make(cr_row* row, int32_t kind, const cr_closest* at,
                  const cr_row_point point[CR_ROW_POINTS], const double radius[2]);
 
-// How the ends of the gap's gradient turn with the unknowns: hj[i][k] = sum_l H_kl dx_l/dz_i with H
-// the Hessian of the distance against the points. Made only for rows that carry a force.
+// A 3-vector for every unknown: vector j is (m[0][j], m[1][j], m[2][j]).
+typedef struct cr_row_columns {
+    double m[3][CR_ROW_DOFS];
+} cr_row_columns;
+
+// How the closest points and the normal move with the unknowns: unknown j moves r = B - A by v_j at
+// fixed weights, n by turn_j and c_k by -z_k.pull_j; see cr_distance_curve. Made only for rows that
+// carry a force.
 typedef struct cr_row_curve {
-    cr_vec3 hj[CR_ROW_DOFS][CR_ROW_POINTS];
+    cr_vec3 z[CR_ROW_POINTS];
+    cr_vec3 z_sum[CR_ROW_POINTS]; // [block_count] sum of z_k over its points
+    cr_mat3 arm_z[CR_ROW_POINTS]; // [block_count] sum of arm_k z_k^T
+    cr_row_columns v;             // sum_k c_k dx_k/dz_j
+    cr_row_columns slide;         // sum_k z_k n.dx_k/dz_j
+    cr_row_columns turn;          // Q v - slide
+    cr_row_columns pull;          // v + D slide
 } cr_row_curve;
 
 void cr_row_curve_make(cr_row_curve* curve, const cr_row* row);

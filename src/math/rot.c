@@ -177,15 +177,22 @@ cr_mat3 cr_rot_right_inverse(const cr_rot* r)
     return axial(1.0 - d * r->s, 0.5, d, r->w);
 }
 
-// a . Jl u = a.u + B a.(w x u) + j a.(w x (w x u)); dB = B1 w.dw, dj = j1 w.dw
+// Jl^T a = A a - B w x a + j (w.a) w, and dA = A1 w.dw, dB = B1 w.dw, dj = j1 w.dw
+cr_mat3 cr_rot_left_transpose_dw(const cr_rot* r, cr_vec3 a)
+{
+    const cr_vec3 w = r->w;
+    const double wa = cr_vec3_dot(w, a);
+    cr_vec3 radial = cr_vec3_scale(r->a1, a);
+    radial = cr_vec3_add_scaled(radial, -r->b1, cr_vec3_cross(w, a));
+    radial = cr_vec3_add_scaled(radial, r->j1 * wa, w);
+    cr_mat3 g = axial(r->j * wa, r->b, 0.0, a);
+    g = cr_mat3_add(g, cr_mat3_outer(radial, w));
+    return cr_mat3_add_scaled(g, r->j, cr_mat3_outer(w, a));
+}
+
 cr_vec3 cr_rot_left_dw(const cr_rot* r, cr_vec3 a, cr_vec3 u)
 {
-    const cr_vec3 w = r->w, wu = cr_vec3_cross(w, u);
-    const double radial = r->b1 * cr_vec3_dot(a, wu) + r->j1 * cr_vec3_dot(a, cr_vec3_cross(w, wu));
-    cr_vec3 g = cr_vec3_scale(radial, w);
-    g = cr_vec3_add_scaled(g, r->b, cr_vec3_cross(u, a));
-    g = cr_vec3_add_scaled(g, r->j, cr_vec3_cross(wu, a));
-    return cr_vec3_add_scaled(g, r->j, cr_vec3_cross(u, cr_vec3_cross(a, w)));
+    return cr_mat3_tapply(cr_rot_left_transpose_dw(r, a), u);
 }
 
 // d(b + w x b/2 + D w x (w x b))/dw = -[b]/2 + D1 (w x (w x b)) w^T - D ([w x b] + [w][b])

@@ -24,5 +24,7 @@ cr_mat3 cr_rot_left(const cr_rot* r);                      // Jl: exp(w+dw) = ex
 cr_mat3 cr_rot_right_inverse(const cr_rot* r);             // Jr^-1
 // d(a . Jl(w) u)/dw for constant a, u
 cr_vec3 cr_rot_left_dw(const cr_rot* r, cr_vec3 a, cr_vec3 u);
+// d/dw of Jl(w)^T a for constant a; its transpose times u is cr_rot_left_dw
+cr_mat3 cr_rot_left_transpose_dw(const cr_rot* r, cr_vec3 a);
 // d/dw of Jr(w)^-1 b for constant b
 cr_mat3 cr_rot_right_inverse_dw(const cr_rot* r, cr_vec3 b);

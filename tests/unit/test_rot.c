@@ -203,6 +203,7 @@ static void test_jacobians_and_their_derivatives(void)
         for (int k = 0; k < 9; k++) {
             CHECK_NEAR(one.m[k / 3][k % 3], k % 4 == 0, 1e-14 * (1 + 10 * r.s));
         }
+        check_jacobian(cr_rot_left_transpose_dw(&r, a), left_weighed, w, &a, 1e-11);
         // u^T d(Jl^T a)/dw
         const cr_vec3 g = cr_rot_left_dw(&r, a, u);
         for (int k = 0; k < 3; k++) {
