@@ -58,6 +58,7 @@ typedef struct cr_model {
     int32_t sheet_count;
     cr_cloth* sheet;      // [sheet_count]
     cr_cloth_material* material; // [sheet_count]
+    double* sheet_mass;          // [sheet_count] kg
     int32_t* sheet_body;  // [sheet_count]
     int32_t* sheet_node;  // [sheet_count+1] first node of the scene
     int32_t* body_sheet;  // [body_count] or -1
