@@ -21,39 +21,145 @@ static cr_quat turned(cr_quat q, cr_vec3 w)
     return cr_quat_normalize(cr_quat_mul(q, cr_quat_from_rotation(w)));
 }
 
+// Newton for the rate takes 3 or 4 steps; the limit is for bodies too fast for it.
+enum { RATE_STEPS = 20 };
+
+// Of the spin: a change of the rate below it is round-off.
+static const double rate_round_off = 4e-16;
+
+// [rad] The turn by the mean rate differs from that by the spin by less than this, or it is not
+// the one that a shorter step would lead to.
+static const double rate_nearby = 0.5;
+
+// x = A^-1 b by Cramer's rule; A is near twice the identity here
+static cr_vec3 solve(cr_mat3 a, cr_vec3 b)
+{
+    const cr_vec3 c0 = cr_mat3_column(a, 0), c1 = cr_mat3_column(a, 1), c2 = cr_mat3_column(a, 2);
+    const cr_vec3 c12 = cr_vec3_cross(c1, c2);
+    const double det = cr_vec3_dot(c0, c12);
+    return (cr_vec3){cr_vec3_dot(b, c12) / det, cr_vec3_dot(b, cr_vec3_cross(c2, c0)) / det,
+                     cr_vec3_dot(b, cr_vec3_cross(c0, c1)) / det};
+}
+
+// The mean as an equation: G(rate) = 2 rate - om - om(h) = 0. When E = exp(h rate) moves to
+// E exp(d), c = E^T I om moves by c x d, and d = h Jr drate:  dG/drate = 2 - h I^-1 [c] Jr.
+static cr_mat3 mean_slope(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 rate, cr_vec3* c)
+{
+    const cr_rot r = cr_rot_make(cr_vec3_scale(h, rate));
+    *c = cr_mat3_tapply(cr_rot_matrix(&r), times(inertia, om));
+    cr_mat3 slope = cr_mat3_mul(cr_mat3_skew(*c), cr_rot_right(&r));
+    const double by[3] = {inertia.x, inertia.y, inertia.z};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            slope.m[i][j] = 2.0 * (i == j) - h * slope.m[i][j] / by[i];
+        }
+    }
+    return slope;
+}
+
+// False when there is no mean nearby: *rate is then om.
+static int find_mean(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3* rate)
+{
+    const cr_vec3 gain = over(cr_vec3_scale(h, torque), inertia);
+    cr_vec3 mean = cr_vec3_add_scaled(om, 0.5, gain);
+    double last = HUGE_VAL;
+    for (int i = 0; i < RATE_STEPS; i++) {
+        cr_vec3 c;
+        const cr_mat3 slope = mean_slope(inertia, h, om, mean, &c);
+        cr_vec3 g = cr_vec3_sub(cr_vec3_add(mean, mean), cr_vec3_add(om, gain));
+        g = cr_vec3_sub(g, over(c, inertia));
+        const cr_vec3 step = solve(slope, g);
+        mean = cr_vec3_sub(mean, step);
+        const double size = cr_vec3_norm(step), whole = cr_vec3_norm(mean);
+        // at the end steps are round-off and no longer fall
+        if (size <= rate_round_off * whole || (size <= 1e-12 * whole && size >= 0.5 * last)) {
+            const cr_vec3 off = cr_vec3_sub(mean, cr_vec3_add_scaled(om, 0.5, gain));
+            if (!(h * cr_vec3_norm(off) < rate_nearby)) {
+                break;
+            }
+            *rate = mean;
+            return 1;
+        }
+        last = size;
+    }
+    *rate = om;
+    return 0;
+}
+
+cr_vec3 cr_spin_rate(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque)
+{
+    cr_vec3 rate;
+    find_mean(inertia, h, om, torque, &rate);
+    return rate;
+}
+
+// With y = (dG/drate)^-T rate_bar:  dL = y.(dom + dom(h)), the latter at constant rate.
+void cr_spin_rate_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3 rate_bar,
+                      cr_vec3* om_bar, cr_vec3* torque_bar, cr_vec3* inertia_bar, double* h_bar)
+{
+    cr_vec3 rate, c, q_unused = {0}, rate_unused = {0};
+    if (!find_mean(inertia, h, om, torque, &rate)) {
+        add(om_bar, rate_bar);
+        return;
+    }
+    const cr_mat3 slope = mean_slope(inertia, h, om, rate, &c);
+    const cr_vec3 y = solve(cr_mat3_transpose(slope), rate_bar);
+    add(om_bar, y);
+    cr_spin_path_adj(inertia, h, om, torque, rate, (cr_vec3){0}, y, &q_unused, om_bar, torque_bar,
+                     inertia_bar, &rate_unused, h_bar);
+}
+
+void cr_spin_path(cr_vec3 inertia, double s, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_vec3 rate,
+                  cr_quat* q_s, cr_vec3* om_s)
+{
+    const cr_rot r = cr_rot_make(cr_vec3_scale(s, rate));
+    const cr_vec3 momentum = cr_mat3_tapply(cr_rot_matrix(&r), times(inertia, om));
+    *q_s = turned(q, r.w);
+    *om_s = over(cr_vec3_add_scaled(momentum, s, torque), inertia);
+}
+
+// Let E = exp(s rate) move to E exp(d). Then R_s moves by d, and c = E^T I om by -d x c, so with
+// k = I^-1 om_s_bar
+//   dL = q_s_bar.d - k.(d x c) = d.(q_s_bar + k x c) =: d.x.
+// d = s Jr(s rate) drate for a change of the rate, and d = rate ds for one of s (Jr leaves its own
+// axis alone). R -> R exp(delta) turns R_s by E^T delta.
+void cr_spin_path_adj(cr_vec3 inertia, double s, cr_vec3 om, cr_vec3 torque, cr_vec3 rate,
+                      cr_vec3 q_s_bar, cr_vec3 om_s_bar, cr_vec3* q_bar, cr_vec3* om_bar,
+                      cr_vec3* torque_bar, cr_vec3* inertia_bar, cr_vec3* rate_bar, double* s_bar)
+{
+    const cr_rot r = cr_rot_make(cr_vec3_scale(s, rate));
+    const cr_mat3 e = cr_rot_matrix(&r);
+    const cr_vec3 c = cr_mat3_tapply(e, times(inertia, om));
+    const cr_vec3 om_s = over(cr_vec3_add_scaled(c, s, torque), inertia);
+    const cr_vec3 k = over(om_s_bar, inertia);
+    const cr_vec3 ek = cr_mat3_apply(e, k);
+    const cr_vec3 x = cr_vec3_add(q_s_bar, cr_vec3_cross(k, c));
+
+    add(q_bar, cr_mat3_apply(e, q_s_bar));
+    add(rate_bar, cr_vec3_scale(s, cr_mat3_tapply(cr_rot_right(&r), x)));
+    add(om_bar, times(inertia, ek));
+    add(torque_bar, cr_vec3_scale(s, k));
+    // I stands before om, and its inverse before the whole
+    add(inertia_bar, cr_vec3_sub(times(ek, om), times(k, om_s)));
+    *s_bar += cr_vec3_dot(rate, x) + cr_vec3_dot(k, torque);
+}
+
 void cr_spin_predict(cr_vec3 inertia, double h, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_quat* q_p,
                      cr_vec3* om_1)
 {
-    const cr_rot r = cr_rot_make(cr_vec3_scale(h, om));
-    const cr_vec3 momentum = cr_mat3_tapply(cr_rot_matrix(&r), times(inertia, om));
-    *q_p = turned(q, r.w);
-    *om_1 = over(cr_vec3_add_scaled(momentum, h, torque), inertia);
+    const cr_vec3 rate = cr_spin_rate(inertia, h, om, torque);
+    cr_spin_path(inertia, h, q, om, torque, rate, q_p, om_1);
 }
 
-// Let E move to E exp(d). Then R_p moves by d, and c = E^T I om by -d x c, so with k = I^-1
-// om_1_bar
-//   dL = q_p_bar.d - k.(d x c) = d.(q_p_bar + k x c) =: d.x.
-// d = Jr(h om) d(h om) for a change of om, and d = om dh for one of h (Jr leaves its own axis
-// alone). R -> R exp(delta) turns R_p by E^T delta.
 void cr_spin_predict_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3 q_p_bar,
                          cr_vec3 om_1_bar, cr_vec3* q_bar, cr_vec3* om_bar, cr_vec3* torque_bar,
                          cr_vec3* inertia_bar, double* h_bar)
 {
-    const cr_rot r = cr_rot_make(cr_vec3_scale(h, om));
-    const cr_mat3 e = cr_rot_matrix(&r);
-    const cr_vec3 c = cr_mat3_tapply(e, times(inertia, om));
-    const cr_vec3 om_1 = over(cr_vec3_add_scaled(c, h, torque), inertia);
-    const cr_vec3 k = over(om_1_bar, inertia);
-    const cr_vec3 ek = cr_mat3_apply(e, k);
-    const cr_vec3 x = cr_vec3_add(q_p_bar, cr_vec3_cross(k, c));
-
-    add(q_bar, cr_mat3_apply(e, q_p_bar));
-    add(om_bar, cr_vec3_scale(h, cr_mat3_tapply(cr_rot_right(&r), x)));
-    add(om_bar, times(inertia, ek));
-    add(torque_bar, cr_vec3_scale(h, k));
-    // I stands before om, and its inverse before the whole
-    add(inertia_bar, cr_vec3_sub(times(ek, om), times(k, om_1)));
-    *h_bar += cr_vec3_dot(om, x) + cr_vec3_dot(k, torque);
+    const cr_vec3 rate = cr_spin_rate(inertia, h, om, torque);
+    cr_vec3 rate_bar = {0};
+    cr_spin_path_adj(inertia, h, om, torque, rate, q_p_bar, om_1_bar, q_bar, om_bar, torque_bar,
+                     inertia_bar, &rate_bar, h_bar);
+    cr_spin_rate_adj(inertia, h, om, torque, rate_bar, om_bar, torque_bar, inertia_bar, h_bar);
 }
 
 // I om_1 + Jr(w)^-1 I w / h: the angular momentum in the predicted frame

@@ -8,14 +8,32 @@
 
 #include "math/rot.h"
 
-// Constant torque (body frame, [N m]) over a time h: with E = exp(h om)
-//   R_p = R E,   om_1 = I^-1 (E^T I om + h torque).
-// Without torque the angular momentum R I om keeps its direction and length to round-off.
+// Constant torque (body frame, [N m]) over a time h. The body turns at a constant rate:
+//   R(s) = R exp(s rate),   om(s) = I^-1 (exp(s rate)^T I om + s torque),   0 <= s <= h,
+// where rate is the mean of the spins at both ends, rate = (om + om(h)) / 2. Without torque the
+// angular momentum R I om keeps its direction and length to round-off at every s, and the energy
+// too at s = h: of second order in h. Of a body that turns so fast, for how uneven it is, that the
+// mean cannot be found nearby (h |om| beyond about 1), rate is om: of first order.
+cr_vec3 cr_spin_rate(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque);
+
+// Reverse of cr_spin_rate. h_bar is dL/dh.
+void cr_spin_rate_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3 rate_bar,
+                      cr_vec3* om_bar, cr_vec3* torque_bar, cr_vec3* inertia_bar, double* h_bar);
+
+// The state at time s of a path with the given rate.
+void cr_spin_path(cr_vec3 inertia, double s, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_vec3 rate,
+                  cr_quat* q_s, cr_vec3* om_s);
+
+// Reverse of cr_spin_path. s_bar is dL/ds at constant rate (for an event's time).
+void cr_spin_path_adj(cr_vec3 inertia, double s, cr_vec3 om, cr_vec3 torque, cr_vec3 rate,
+                      cr_vec3 q_s_bar, cr_vec3 om_s_bar, cr_vec3* q_bar, cr_vec3* om_bar,
+                      cr_vec3* torque_bar, cr_vec3* inertia_bar, cr_vec3* rate_bar, double* s_bar);
+
+// The whole: R_p = R(h), om_1 = om(h).
 void cr_spin_predict(cr_vec3 inertia, double h, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_quat* q_p,
                      cr_vec3* om_1);
 
-// Reverse of cr_spin_predict. h_bar is dL/dh, the rate at the end of the path (for an event's
-// time).
+// Reverse of cr_spin_predict.
 void cr_spin_predict_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3 q_p_bar,
                          cr_vec3 om_1_bar, cr_vec3* q_bar, cr_vec3* om_bar, cr_vec3* torque_bar,
                          cr_vec3* inertia_bar, double* h_bar);

@@ -15,13 +15,15 @@ carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node
     motion->guess = cr_memory_take(f, sizeof(cr_vec3));
     motion->v1 = cr_memory_take(f, sizeof(cr_vec3));
     motion->om1 = cr_memory_take(f, sizeof(cr_vec3));
+    motion->a = cr_memory_take(f, sizeof(cr_vec3));
+    motion->torque = cr_memory_take(f, sizeof(cr_vec3));
     motion->x0 = cr_memory_take(n, sizeof(cr_vec3));
     motion->dt = cr_memory_take(n, sizeof(cr_vec3));
     motion->d = cr_memory_take(n, sizeof(cr_vec3));
     motion->drift = cr_memory_take(n, sizeof(cr_vec3));
     if (!motion->r0 || !motion->t0 || !motion->rp || !motion->ut || !motion->turn || !motion->w ||
-        !motion->u || !motion->guess || !motion->v1 || !motion->om1 || !motion->x0 || !motion->dt || !motion->d ||
-        !motion->drift) {
+        !motion->u || !motion->guess || !motion->v1 || !motion->om1 || !motion->a ||
+        !motion->torque || !motion->x0 || !motion->dt || !motion->d || !motion->drift) {
         cr_motion_release(motion);
         return CAROM_ERR_MEMORY;
     }
@@ -30,9 +32,10 @@ carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node
 
 void cr_motion_release(cr_motion* motion)
 {
-    void* const blocks[] = {motion->r0, motion->t0,    motion->rp, motion->ut,
-                            motion->turn, motion->w,   motion->u,  motion->guess, motion->v1, motion->om1,
-                            motion->x0, motion->dt,    motion->d,  motion->drift};
+    void* const blocks[] = {motion->r0,   motion->t0,  motion->rp, motion->ut,
+                            motion->turn, motion->w,   motion->u,  motion->guess,
+                            motion->v1,   motion->om1, motion->a,  motion->torque,
+                            motion->x0,   motion->dt,  motion->d,  motion->drift};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -10,20 +10,22 @@
 // Frames that no zone moves (fixed, kinematic) and pinned nodes have their end in (rp, ut), (dt).
 typedef struct cr_motion {
     int32_t frame_count, node_count;
-    cr_mat3* r0;    // [frame_count]
-    cr_vec3* t0;    // [frame_count] m
-    cr_mat3* rp;    // [frame_count]
-    cr_vec3* ut;    // [frame_count] m
-    cr_vec3* turn;  // [frame_count] rad, how far the path to rp turned, body axes: h om without impacts
-    cr_vec3* w;     // [frame_count] rad
-    cr_vec3* u;     // [frame_count] m
-    cr_vec3* guess; // [frame_count] m, where a sliding body would be without forces: h v
-    cr_vec3* v1;    // [frame_count] m/s, velocity at the target
-    cr_vec3* om1;   // [frame_count] rad/s, spin at the target, body axes
-    cr_vec3* x0;    // [node_count] m
-    cr_vec3* dt;    // [node_count] m
-    cr_vec3* d;     // [node_count] m
-    cr_vec3* drift; // [node_count] m, h v
+    cr_mat3* r0;     // [frame_count]
+    cr_vec3* t0;     // [frame_count] m
+    cr_mat3* rp;     // [frame_count]
+    cr_vec3* ut;     // [frame_count] m
+    cr_vec3* turn;   // [frame_count] rad, how far the path to rp turned, body axes
+    cr_vec3* w;      // [frame_count] rad
+    cr_vec3* u;      // [frame_count] m
+    cr_vec3* guess;  // [frame_count] m, where a sliding body would be without forces: h v
+    cr_vec3* v1;     // [frame_count] m/s, velocity at the target
+    cr_vec3* om1;    // [frame_count] rad/s, spin at the target, body axes
+    cr_vec3* a;      // [frame_count] m/s^2, constant on the way to the target
+    cr_vec3* torque; // [frame_count] N m, likewise, body axes
+    cr_vec3* x0;     // [node_count] m
+    cr_vec3* dt;     // [node_count] m
+    cr_vec3* d;      // [node_count] m
+    cr_vec3* drift;  // [node_count] m, h v
 } cr_motion;
 
 carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node_count);

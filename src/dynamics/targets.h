@@ -14,10 +14,13 @@ typedef struct cr_action {
 } cr_action;
 
 typedef struct cr_target {
-    cr_quat q; // orientation at the end
-    cr_vec3 u; // m, displacement
-    cr_vec3 v; // m/s
-    cr_vec3 om; // rad/s, body axes at the end
+    cr_quat q;      // orientation at the end
+    cr_vec3 u;      // m, displacement
+    cr_vec3 v;      // m/s
+    cr_vec3 om;     // rad/s, body axes at the end
+    cr_vec3 rate;   // rad/s, body axes: the path turns as exp(s rate)
+    cr_vec3 a;      // m/s^2, constant acceleration that leads to v, damping and locks included
+    cr_vec3 torque; // N m, body axes, constant torque that leads to om in the same sense
 } cr_target;
 
 // Free motion of a rigid body over h: v1 = exp(-c h) (v + h a), u = h v1; the spin keeps the

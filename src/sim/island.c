@@ -54,10 +54,12 @@ static void aim(cr_sim* sim, const cr_worker* worker, double h)
         sim->q_target[f] = target.q;
         motion->rp[f] = cr_quat_to_matrix(target.q);
         motion->ut[f] = target.u;
-        motion->turn[f] = cr_vec3_scale(h, om);
+        motion->turn[f] = cr_vec3_scale(h, target.rate);
         motion->guess[f] = cr_vec3_scale(h, v);
         motion->v1[f] = target.v;
         motion->om1[f] = target.om;
+        motion->a[f] = target.a;
+        motion->torque[f] = target.torque;
         motion->w[f] = (cr_vec3){0, 0, 0};
         motion->u[f] = target.u;
     }
