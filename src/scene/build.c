@@ -34,6 +34,25 @@ static carom_status no_memory(builder* b)
     return cr_status_refuse(b->error, CAROM_ERR_MEMORY, "not enough memory to build the scene");
 }
 
+// ---- notes
+
+static carom_status add_note(builder* b, const char* text)
+{
+    cr_model* m = b->model;
+    char** notes = cr_memory_grow(m->note, (size_t)m->note_count, (size_t)m->note_count + 1,
+                                  sizeof *notes);
+    if (!notes) {
+        return no_memory(b);
+    }
+    m->note = notes;
+    m->note[m->note_count] = cr_memory_take(strlen(text) + 1, 1);
+    if (!m->note[m->note_count]) {
+        return no_memory(b);
+    }
+    memcpy(m->note[m->note_count++], text, strlen(text) + 1);
+    return CAROM_OK;
+}
+
 // ---- casts
 
 static carom_status make_casts(builder* b)
@@ -63,6 +82,7 @@ static carom_status make_casts(builder* b)
                                         b->cast_body[i] + count, (int)CR_BUILD_MOST_BODIES);
             } else {
                 b->cast_body[i + 1] = b->cast_body[i] + (int32_t)count;
+                status = c->note[0] ? add_note(b, c->note) : CAROM_OK;
             }
         }
         cr_form_leave(&b->path, inner);
@@ -732,23 +752,6 @@ static carom_status refuse_start(builder* b, const cr_start_report* r)
                             "m; move them apart, or let them pass by \"pairs\" with \"contact\": "
                             "false. Solids that only touch can be kept apart by \"inset\": true",
                             place, first, second, at.x, at.y, at.z);
-}
-
-static carom_status add_note(builder* b, const char* text)
-{
-    cr_model* m = b->model;
-    char** notes = cr_memory_grow(m->note, (size_t)m->note_count, (size_t)m->note_count + 1,
-                                  sizeof *notes);
-    if (!notes) {
-        return no_memory(b);
-    }
-    m->note = notes;
-    m->note[m->note_count] = cr_memory_take(strlen(text) + 1, 1);
-    if (!m->note[m->note_count]) {
-        return no_memory(b);
-    }
-    memcpy(m->note[m->note_count++], text, strlen(text) + 1);
-    return CAROM_OK;
 }
 
 // Two bodies that start closer than their thickness touch at the distance they have.

@@ -1,7 +1,9 @@
 #include "scene/cast.h"
+#include "mesh/check.h"
 #include "mesh/generate.h"
 #include "mesh/mass.h"
 #include "mesh/mesh_file.h"
+#include "mesh/repair.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -357,6 +359,29 @@ static carom_status apply_scale(maker* m, double scale[3])
     return CAROM_OK;
 }
 
+static carom_status repair(maker* m)
+{
+    cr_repair_report did;
+    const cr_repair_options options = cr_repair_default();
+    const carom_status status = cr_repair_run(&m->cast->mesh, &options, &did);
+    if (status != CAROM_OK) {
+        return status == CAROM_ERR_MEMORY
+                   ? no_memory(m->error)
+                   : cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
+                                    "has a mesh that is beyond repair: a vertex is not finite");
+    }
+    const int32_t dropped = did.collapsed_faces + did.duplicate_faces;
+    const int32_t turned = did.turned_faces + did.turned_inside;
+    if (did.welded_vertices || did.filled_holes || did.flattened_faces || turned || dropped) {
+        snprintf(m->cast->note, sizeof m->cast->note,
+                 "%.120s: its mesh was repaired: %d vertices welded, %d holes filled, %d faces or "
+                 "components turned, %d faces dropped, %d without area mended",
+                 m->path->text, did.welded_vertices, did.filled_holes, turned, dropped,
+                 did.flattened_faces);
+    }
+    return CAROM_OK;
+}
+
 static carom_status make_mesh(maker* m)
 {
     cr_mesh_spec spec;
@@ -373,6 +398,9 @@ static carom_status make_mesh(maker* m)
                 status = generate(m, v);
             }
         }
+    }
+    if (status == CAROM_OK && spec.repair) {
+        status = repair(m);
     }
     if (status == CAROM_OK && !cr_trimesh_sound(&m->cast->mesh)) {
         status = cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
@@ -402,16 +430,47 @@ int cr_cast_keeps_edge(const cr_cast* cast, int32_t edge)
 
 // ---- rigid bodies
 
-static carom_status refuse_open(maker* m, int32_t open, int32_t tangled)
+// What a repair would do to the mesh, in words; empty when it would not make it a solid.
+static void repair_hint(const cr_trimesh* mesh, char* out, size_t size)
 {
-    const int32_t faces = m->cast->mesh.face_count;
-    return cr_form_refuse(
-        m->json, m->cast->spec.mesh, m->path, m->error,
-        "has a mesh that does not enclose a solid: of its %d edges %d have only one face and %d "
-        "have more than two or faces that disagree on the outside (%d faces in all). A rigid body "
-        "needs a closed mesh, or \"mass\" and \"inertia\"; a body of type fixed or kinematic may "
-        "be open",
-        m->cast->topology.edge_count, open, tangled, faces);
+    cr_trimesh copy = {0};
+    cr_repair_report did;
+    cr_check_report after;
+    const cr_repair_options options = cr_repair_default();
+    out[0] = 0;
+    if (cr_trimesh_copy(&copy, mesh) == CAROM_OK &&
+        cr_repair_run(&copy, &options, &did) == CAROM_OK &&
+        cr_check_run(&copy, 0, &after) == CAROM_OK &&
+        cr_check_rigid(&after, "", NULL) == CAROM_OK) {
+        snprintf(out, size,
+                 ". \"repair\": true in the mesh would make it one: %d vertices welded, %d holes "
+                 "filled, %d faces turned, %d faces dropped",
+                 did.welded_vertices, did.filled_holes, did.turned_faces,
+                 did.collapsed_faces + did.duplicate_faces);
+    }
+    cr_trimesh_release(&copy);
+}
+
+static carom_status check_solid(maker* m)
+{
+    cr_check_report report;
+    carom_error inner = {0};
+    char hint[300];
+    if (cr_check_run(&m->cast->mesh, 0, &report) != CAROM_OK) {
+        return no_memory(m->error);
+    }
+    if (cr_check_rigid(&report, "its mesh", &inner) == CAROM_OK) {
+        return CAROM_OK;
+    }
+    repair_hint(&m->cast->mesh, hint, sizeof hint);
+    cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
+                   "does not enclose a solid: %s; a body of type fixed or kinematic, or one with "
+                   "\"mass\" and \"inertia\", may be open%s",
+                   inner.message, hint);
+    if (m->error) {
+        m->error->status = CAROM_ERR_MESH;
+    }
+    return CAROM_ERR_MESH;
 }
 
 static carom_status given_inertia(maker* m, cr_mat3* inertia)
@@ -445,22 +504,28 @@ static carom_status check_moments(maker* m)
     return CAROM_OK;
 }
 
-// Mass, centre and inertia of 1 kg/m^3 of the shape, in the mesh's own axes.
+// Mass, centre and inertia of 1 kg/m^3 of the shape, in the mesh's own axes. Where mass and inertia
+// are given the mesh need not be a solid; its centre is then that of the box, unless given too.
 static carom_status integrate(maker* m, cr_mass* mass)
 {
     cr_cast* cast = m->cast;
     const int given = cast->spec.mass == cast->spec.mass && cast->spec.inertia >= 0;
-    int32_t open, tangled;
-    count_edges(&cast->topology, &open, &tangled);
-    *mass = (cr_mass){.volume = 1.0};
-    if (open || tangled || cast->mesh.face_count == 0) {
-        return given ? CAROM_OK : refuse_open(m, open, tangled);
+    if (!given) {
+        const carom_status status = check_solid(m);
+        if (status != CAROM_OK) {
+            return status;
+        }
     }
-    if (cr_mass_integrate(&cast->mesh, mass) != CAROM_OK && !given) {
-        return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
-                              "has a mesh of volume %g m^3; it has to be positive: faces run "
-                              "counter-clockwise seen from outside (a negative \"scale\" mirrors)",
-                              mass->volume);
+    *mass = (cr_mass){.volume = 1.0};
+    if (!cast->closed || cr_mass_integrate(&cast->mesh, mass) != CAROM_OK) {
+        if (!given) {
+            return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
+                                  "has a mesh of volume %g m^3; it has to be positive",
+                                  mass->volume);
+        }
+        cr_vec3 least, most;
+        cr_trimesh_box(&cast->mesh, &least, &most);
+        *mass = (cr_mass){.volume = 1.0, .centre = cr_vec3_scale(0.5, cr_vec3_add(least, most))};
     }
     return CAROM_OK;
 }

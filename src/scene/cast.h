@@ -28,6 +28,7 @@ typedef struct cr_cast {
     // of cloth
     cr_trimesh rest; // what its sheet is built from
     cr_cloth sheet;  // built once; the first copy takes it
+    char note[400];  // what was done that the scene did not say; empty: nothing
 } cr_cast;
 
 // path says where the body sits, for messages. CAROM_ERR_SCENE, _MESH, _FILE, _FORMAT or _MEMORY

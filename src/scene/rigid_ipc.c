@@ -126,7 +126,7 @@ static void copy_lists(importer* m, int32_t from, int32_t to, const char* name)
     }
 }
 
-static carom_status carry_mesh(importer* m, int32_t body, int32_t to)
+static carom_status carry_mesh(importer* m, int32_t body, int is_rigid, int32_t to)
 {
     const int32_t mesh = cr_json_add(&m->to, to, "mesh", CR_JSON_OBJECT);
     const int32_t file = cr_json_member(&m->from, body, "mesh");
@@ -144,6 +144,9 @@ static carom_status carry_mesh(importer* m, int32_t body, int32_t to)
         copy_lists(m, faces, mesh, "faces");
     } else {
         return refuse(m, body, "this body has neither \"mesh\" nor \"vertices\" and \"faces\"");
+    }
+    if (is_rigid) { // some of their meshes have seams of equal vertices
+        cr_json_add_bool(&m->to, mesh, "repair", 1);
     }
     if (three(m, body, "dimensions", size)) {
         cr_json_add_numbers(&m->to, mesh, "size", size, 3);
@@ -233,7 +236,7 @@ static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t
     snprintf(where, sizeof where, "body%d", index);
     cr_json_add_string(&m->to, to, "name", where);
     cr_json_add_string(&m->to, to, "type", type);
-    const carom_status status = carry_mesh(m, body, to);
+    const carom_status status = carry_mesh(m, body, strcmp(type, "rigid") == 0, to);
     if (status != CAROM_OK) {
         return status;
     }
