@@ -122,6 +122,22 @@ static carom_status check_script(const cr_json* json, int32_t script, cr_form_pa
     return status;
 }
 
+static carom_status check_pins(const cr_json* json, int32_t pins, cr_form_path* path,
+                               carom_error* error)
+{
+    carom_status status = CAROM_OK;
+    int32_t i = 0;
+    for (int32_t v = cr_json_at(json, pins)->first; v >= 0 && status == CAROM_OK;
+         v = cr_json_at(json, v)->next, i++) {
+        const int32_t script = cr_json_member(json, v, "script");
+        const size_t mark = cr_form_enter(path, "pins", 0);
+        cr_form_enter(path, NULL, i);
+        status = script < 0 ? CAROM_OK : check_script(json, script, path, error);
+        cr_form_leave(path, mark);
+    }
+    return status;
+}
+
 static carom_status check_body(const cr_json* json, int32_t body, cr_form_path* path,
                                carom_error* error)
 {
@@ -145,6 +161,9 @@ static carom_status check_body(const cr_json* json, int32_t body, cr_form_path* 
     }
     if (status == CAROM_OK && spec.script >= 0) {
         status = check_script(json, spec.script, path, error);
+    }
+    if (status == CAROM_OK && spec.pins >= 0) {
+        status = check_pins(json, spec.pins, path, error);
     }
     return status;
 }
