@@ -74,11 +74,10 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
             }
             names[n] = NULL;
             const char* nearest = cr_form_nearest(cast->spec.material, names);
-            return cr_form_refuse(m->json, cr_json_member(m->json, cast->value, "material"),
-                                  m->path, m->error,
-                                  "is of \"%.60s\", which materials does not have%s%s%s",
-                                  cast->spec.material, nearest ? "; did you mean \"" : "",
-                                  nearest ? nearest : "", nearest ? "\"?" : "");
+            return cr_form_refuse(
+                m->json, cr_json_member(m->json, cast->value, "material"), m->path, m->error,
+                "is of \"%.60s\", which materials does not have%s%s%s", cast->spec.material,
+                nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
         }
     }
     cr_material_spec its;
@@ -168,8 +167,8 @@ static carom_status gather_rotation(maker* m)
         q = euler(spec->euler);
     } else if (spec->quaternion[0] == spec->quaternion[0]) {
         const cr_quat given = cr_quat_load(spec->quaternion);
-        const double norm2 = given.w * given.w + given.x * given.x + given.y * given.y +
-                             given.z * given.z;
+        const double norm2 =
+            given.w * given.w + given.x * given.x + given.y * given.y + given.z * given.z;
         if (!(norm2 > 0.0)) {
             return cr_form_refuse(m->json, cr_json_member(m->json, m->cast->value, "quaternion"),
                                   m->path, m->error,
@@ -217,11 +216,13 @@ static carom_status generate(maker* m, int32_t value)
         }
     }
     carom_error inner = {0};
-    const carom_status status = cr_generate_make(&m->cast->mesh, cr_json_key(m->json, value), names,
-                                                 values, n, &inner);
-    return status == CAROM_OK ? status
-                              : cr_form_refuse(m->json, value, m->path, m->error,
-                                               "has a mesh that cannot be made: %s", inner.message);
+    const carom_status status =
+        cr_generate_make(&m->cast->mesh, cr_json_key(m->json, value), names, values, n, &inner);
+    if (status == CAROM_ERR_ARGUMENT) {
+        return cr_form_refuse(m->json, value, m->path, m->error,
+                              "has a mesh that cannot be made: %s", inner.message);
+    }
+    return status == CAROM_OK ? status : no_memory(m->error);
 }
 
 static carom_status from_lists(maker* m, const cr_mesh_spec* spec)
@@ -608,8 +609,8 @@ static carom_status make_ball(maker* m)
         return CAROM_OK;
     }
     const double ms = 4.0 / 3.0 * pi * r * r * r, mc = pi * r * r * l;
-    const double xx = mc * (l * l / 12.0 + r * r / 4.0) +
-                      ms * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
+    const double xx =
+        mc * (l * l / 12.0 + r * r / 4.0) + ms * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
     const double zz = 0.5 * mc * r * r + 0.4 * ms * r * r;
     cr_mat3 inertia, axes;
     weigh(cast, ms + mc, cr_mat3_diagonal((cr_vec3){xx, xx, zz}), &inertia);
@@ -677,8 +678,10 @@ static carom_status make_cloth(maker* m)
     }
     status = cr_cloth_material_check(&cast->has.cloth, "it", &inner);
     if (status != CAROM_OK) {
-        return cr_form_refuse(m->json, cast->value, m->path, m->error, "is cloth that cannot be: "
-                              "%s", inner.message);
+        return cr_form_refuse(m->json, cast->value, m->path, m->error,
+                              "is cloth that cannot be: "
+                              "%s",
+                              inner.message);
     }
     status = cr_cloth_build(&cast->sheet, &cast->rest, &inner);
     if (status == CAROM_ERR_MEMORY) {

@@ -58,9 +58,8 @@ static carom_status check_one(const cr_json* json, int32_t value, const char* co
         }
         first = member >= 0 ? names[i] : first;
     }
-    return required && !first
-               ? cr_form_refuse(json, value, path, error, "needs one of %s", list)
-               : CAROM_OK;
+    return required && !first ? cr_form_refuse(json, value, path, error, "needs one of %s", list)
+                              : CAROM_OK;
 }
 
 static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* path,
@@ -77,9 +76,9 @@ static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* 
             continue;
         }
         if (first) {
-            status = cr_form_refuse(json, v, path, error,
-                                    "has both \"%s\" and \"%s\"; one of them has to go", first,
-                                    key);
+            status =
+                cr_form_refuse(json, v, path, error,
+                               "has both \"%s\" and \"%s\"; one of them has to go", first, key);
         }
         first = key;
     }
@@ -216,9 +215,8 @@ carom_status cr_scene_parse(cr_scene* scene, const char* text, size_t length, co
 {
     cr_scene_release(scene);
     scene->folder = copy_text(folder, strlen(folder));
-    carom_status status = scene->folder
-                              ? cr_json_parse(&scene->json, text, length, name, error)
-                              : no_memory(error);
+    carom_status status =
+        scene->folder ? cr_json_parse(&scene->json, text, length, name, error) : no_memory(error);
     if (status == CAROM_OK) {
         status = check_scene(&scene->json, error);
     }
@@ -322,17 +320,16 @@ static carom_status follow(cr_json* json, const char* path, int32_t* out, carom_
                                     path);
         }
         const int32_t kind = cr_json_at(json, value)->kind;
-        int32_t next = index >= 0             ? cr_json_child(json, value, index)
+        int32_t next = index >= 0              ? cr_json_child(json, value, index)
                        : kind == CR_JSON_ARRAY ? named(json, value, name)
                                                : cr_json_member(json, value, name);
         if (next < 0 && kind == CR_JSON_ARRAY && index < 0) {
             return refuse_named(json, value, path, name, error);
         }
         if (next < 0 && index >= 0) {
-            return cr_status_refuse(error, CAROM_ERR_SCENE,
-                                    "%.200s: there is no [%d]; the list has %d elements", path,
-                                    index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count
-                                                                 : 0);
+            return cr_status_refuse(
+                error, CAROM_ERR_SCENE, "%.200s: there is no [%d]; the list has %d elements", path,
+                index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count : 0);
         }
         if (next < 0) {
             if (kind != CR_JSON_OBJECT && kind != CR_JSON_NULL) {
@@ -383,9 +380,7 @@ static carom_status edit(cr_json* json, const char* path, const char* value, car
     if (status == CAROM_OK) {
         cr_json_replace(json, old, fresh);
     }
-    return status == CAROM_OK && json->failed
-               ? no_memory(error)
-               : status;
+    return status == CAROM_OK && json->failed ? no_memory(error) : status;
 }
 
 carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value, carom_error* error)

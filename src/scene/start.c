@@ -11,8 +11,8 @@ static void place_vertices(const cr_model* m, double* x)
 {
     for (int32_t b = 0; b < m->bodies.body_count; b++) {
         const int32_t f = m->bodies.frame[b];
-        const cr_mat3 r = f < 0 ? cr_mat3_identity()
-                                : cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * (size_t)f));
+        const cr_mat3 r =
+            f < 0 ? cr_mat3_identity() : cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * (size_t)f));
         for (int32_t v = m->bodies.vertex[b]; v < m->bodies.vertex[b + 1]; v++) {
             const size_t i = 3 * (size_t)v;
             if (f < 0) {
@@ -72,8 +72,7 @@ static carom_status cut_out(const cr_surface* s, int32_t a, int32_t b, cr_surfac
 static carom_status look_at(const cr_surface* s, const double* x, cr_start_report* report)
 {
     cr_intersect_report found;
-    const carom_status status =
-        cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_INSIDE, &found);
+    const carom_status status = cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_INSIDE, &found);
     if (status != CAROM_OK) {
         return status;
     }

@@ -47,7 +47,8 @@ static void expect(int line, const char* text, carom_status status, const char* 
 #define BODY(rest) "{\"carom\": 1, \"bodies\": [{" rest "}]}"
 #define BOX "\"mesh\": {\"box\": {\"size\": [1, 1, 1]}}"
 #define CLOTH                                                                                      \
-    "\"type\": \"cloth\", \"mesh\": {\"sheet\": {\"width\": 1, \"height\": 1, \"nx\": 8, \"ny\": 8}}"
+    "\"type\": \"cloth\", \"mesh\": {\"sheet\": {\"width\": 1, \"height\": 1, \"nx\": 8, \"ny\": " \
+    "8}}"
 
 static void test_the_frame_of_the_file(void)
 {
@@ -56,9 +57,12 @@ static void test_the_frame_of_the_file(void)
     REFUSED("{\"carom\": 1}", CAROM_ERR_SCENE, "lacks \"bodies\"");
     REFUSED("{\"carom\": 2, \"bodies\": []}", CAROM_ERR_SCENE, "s.json:1:11: carom is 2",
             "a whole number from 1 to 1");
-    REFUSED("{\"carom\": 1, \"bodes\": []}", CAROM_ERR_SCENE, "s.json:1:14: the scene has no "
-            "\"bodes\"; did you mean \"bodies\"?", "it takes carom, title");
-    REFUSED("{\"carom\": 1, \"bodies\": {}}", CAROM_ERR_SCENE, "bodies is an object; it has to be "
+    REFUSED("{\"carom\": 1, \"bodes\": []}", CAROM_ERR_SCENE,
+            "s.json:1:14: the scene has no "
+            "\"bodes\"; did you mean \"bodies\"?",
+            "it takes carom, title");
+    REFUSED("{\"carom\": 1, \"bodies\": {}}", CAROM_ERR_SCENE,
+            "bodies is an object; it has to be "
             "a list");
     REFUSED("{\"carom\": 1, \"bodies\": [3]}", CAROM_ERR_SCENE,
             "s.json:1:25: bodies[0] is 3 (a number); it has to be an object { }");
@@ -79,8 +83,9 @@ static void test_the_world(void)
             CAROM_ERR_SCENE, "world.gravity[1] is null; it has to be a number in m/s^2");
     REFUSED("{\"carom\": 1, \"world\": {\"gravity\": -9.81}, \"bodies\": []}", CAROM_ERR_SCENE,
             "world.gravity is -9.81 m/s^2; it has to be a list of 3 numbers");
-    REFUSED("{\"carom\": 1, \"world\": {\"zones\": \"gobal\"}, \"bodies\": []}", CAROM_ERR_SCENE,
-            "world.zones is \"gobal\"; did you mean \"global\"?; it has to be one of local, global");
+    REFUSED(
+        "{\"carom\": 1, \"world\": {\"zones\": \"gobal\"}, \"bodies\": []}", CAROM_ERR_SCENE,
+        "world.zones is \"gobal\"; did you mean \"global\"?; it has to be one of local, global");
     REFUSED("{\"carom\": 1, \"world\": {\"max_events\": 1.5}, \"bodies\": []}", CAROM_ERR_SCENE,
             "world.max_events is 1.5; it has to be a whole number");
     REFUSED("{\"carom\": 1, \"world\": {\"gravty\": [0,0,0]}, \"bodies\": []}", CAROM_ERR_SCENE,
@@ -160,8 +165,7 @@ static void test_meshes(void)
     REFUSED(BODY("\"mesh\": {\"file\": \"no/such.obj\"}"), CAROM_ERR_FILE,
             "s.json:1:43: bodies[0] has no mesh: no/such.obj");
     REFUSED(BODY("\"mesh\": {\"sheet\": {\"nx\": 2, \"ny\": 2}}"), CAROM_ERR_MESH,
-            "bodies[0] does not enclose a solid", "8 open edges in 1 hole",
-            "fixed or kinematic");
+            "bodies[0] does not enclose a solid", "8 open edges in 1 hole", "fixed or kinematic");
     REFUSED(BODY("\"mesh\": {\"vertices\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], "
                  "\"faces\": [[0,2,1],[0,1,3],[0,3,2]]}"),
             CAROM_ERR_MESH, "3 open edges", "\"repair\": true in the mesh would make it one",
@@ -170,7 +174,8 @@ static void test_meshes(void)
                  "\"faces\": [[0,1,2],[0,3,1],[0,2,3],[1,3,2]]}"),
             CAROM_ERR_MESH, "inside out");
     REFUSED(BODY("\"mesh\": {\"vertices\": [[0,0,0],[1,0,0],[0,1,0]], \"faces\": [[0,1,3]]}"),
-            CAROM_ERR_SCENE, "has mesh.faces[0] with vertex 3; vertices are whole numbers from 0 "
+            CAROM_ERR_SCENE,
+            "has mesh.faces[0] with vertex 3; vertices are whole numbers from 0 "
             "to 2");
     REFUSED(BODY("\"mesh\": {\"vertices\": [[0,0,0],[1,0,0],[0,1,0]], \"faces\": [[0,1,1]]}"),
             CAROM_ERR_SCENE, "a face that names one vertex twice");
@@ -234,7 +239,8 @@ static void test_scripts(void)
 static void test_too_many(void)
 {
     REFUSED(BODY(BOX ", \"copies\": {\"count\": [1000, 1000, 1000], \"spacing\": [2, 2, 2]}"),
-            CAROM_ERR_SCENE, "bodies[0] makes 1000000000 bodies in all; a scene has at most "
+            CAROM_ERR_SCENE,
+            "bodies[0] makes 1000000000 bodies in all; a scene has at most "
             "1000000");
     REFUSED(BODY(BOX ", \"copies\": {\"count\": [2147483646, 2147483646, 2147483646]}"),
             CAROM_ERR_SCENE, "a scene has at most 1000000");
@@ -249,19 +255,19 @@ static void test_too_many(void)
 
 static void test_starts_that_cannot_be(void)
 {
-#define TWO(a, b) "{\"carom\": 1, \"bodies\": [\n{\"name\": \"one\", " a "},\n{\"name\": \"two\", " b "}]}"
+#define TWO(a, b)                                                                                  \
+    "{\"carom\": 1, \"bodies\": [\n{\"name\": \"one\", " a "},\n{\"name\": \"two\", " b "}]}"
     REFUSED(TWO(BOX, BOX ", \"position\": [0.5, 0.3, 0.2]"), CAROM_ERR_INTERSECTING,
             "s.json:3:1: \"one\" and \"two\" intersect at the start, near (", "move them apart");
     REFUSED(TWO(BOX, "\"mesh\": {\"box\": {\"size\": [0.1, 0.1, 0.1]}}"), CAROM_ERR_INTERSECTING,
             "\"two\" starts wholly inside \"one\", at (");
     REFUSED(TWO(BOX, "\"sphere\": {\"radius\": 0.1}"), CAROM_ERR_INTERSECTING,
             "\"two\" starts wholly inside \"one\"");
-    REFUSED(TWO(BOX, BOX ", \"position\": [1, 0, 0]"), CAROM_ERR_INTERSECTING,
-            "\"inset\": true");
+    REFUSED(TWO(BOX, BOX ", \"position\": [1, 0, 0]"), CAROM_ERR_INTERSECTING, "\"inset\": true");
     REFUSED(TWO(BOX, "\"sphere\": {\"radius\": 0.5}, \"position\": [0, 0, 0.9]"),
             CAROM_ERR_INTERSECTING, "\"one\" and \"two\" overlap by 0.1");
     REFUSED(TWO("\"sphere\": {\"radius\": 0.5}", "\"sphere\": {\"radius\": 0.5}, "
-                "\"position\": [0, 0, 0.5]"),
+                                                 "\"position\": [0, 0, 0.5]"),
             CAROM_ERR_INTERSECTING, "overlap by 0.5 m");
     REFUSED(TWO("\"sphere\": {\"radius\": 2}", BOX ", \"position\": [0.1, 0.2, 0.9]"),
             CAROM_ERR_INTERSECTING, "overlap");
@@ -284,7 +290,7 @@ static void test_starts_that_cannot_be(void)
 static void test_pairs(void)
 {
 #define PAIRS(rest)                                                                                \
-    "{\"carom\": 1, \"bodies\": [{\"name\": \"one\", " BOX "},{\"name\": \"two\", " BOX              \
+    "{\"carom\": 1, \"bodies\": [{\"name\": \"one\", " BOX "},{\"name\": \"two\", " BOX            \
     ", \"position\": [5, 0, 0]}], \"pairs\": [" rest "]}"
     REFUSED(PAIRS("{\"between\": [\"one\", \"tow\"]}"), CAROM_ERR_SCENE,
             "pairs[0] names \"tow\", which is no body; did you mean \"two\"?");
@@ -301,7 +307,7 @@ static void test_pairs(void)
 static void test_objectives_and_parameters(void)
 {
 #define GOAL(rest)                                                                                 \
-    "{\"carom\": 1, \"bodies\": [{\"name\": \"box\", " BOX "},{\"name\": \"rag\", " CLOTH           \
+    "{\"carom\": 1, \"bodies\": [{\"name\": \"box\", " BOX "},{\"name\": \"rag\", " CLOTH          \
     ", \"position\": [0, 0, 3]}], " rest "}"
 #define TERM(rest) GOAL("\"objective\": {\"terms\": [{" rest "}]}")
 #define PARAMETER(rest) GOAL("\"parameters\": [{" rest "}]")

@@ -60,8 +60,8 @@ static void check_number(const cr_form* form, const cr_param* row, size_t offset
     cr_form_read(&json, 0, form, room);
     char* at = (char*)room + offset;
     for (int i = 0; i < (kind == CR_FIELD_VECTOR ? count : 1); i++) {
-        const double got = kind == CR_FIELD_INTEGER ? *(int32_t*)(void*)at
-                                                    : ((double*)(void*)at)[i];
+        const double got =
+            kind == CR_FIELD_INTEGER ? *(int32_t*)(void*)at : ((double*)(void*)at)[i];
         CHECK_NEAR(got, value, 0);
     }
     for (int side = 0; side < 2; side++) { // just outside of either end
@@ -117,8 +117,8 @@ static void test_defaults_hold_where_nothing_is_said(void)
             case CR_FIELD_NUMBER:
             case CR_FIELD_VECTOR:
                 CHECK(*d == wanted || (isnan(*d) && isnan(wanted) && f->otherwise));
-                CHECK(isnan(wanted) || f->required || (wanted >= f->row.least &&
-                                                       wanted <= f->row.most));
+                CHECK(isnan(wanted) || f->required ||
+                      (wanted >= f->row.least && wanted <= f->row.most));
                 break;
             case CR_FIELD_INTEGER:
             case CR_FIELD_SWITCH:

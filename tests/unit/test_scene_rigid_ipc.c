@@ -92,9 +92,9 @@ static void test_wing_nut_weighs_and_spins_as_known(void)
     CHECK_NEAR(i[2], 0.596778, 1e-6);
     CHECK_NEAR(0.5 * (i[0] * w[0] * w[0] + i[1] * w[1] * w[1] + i[2] * w[2] * w[2]), 2.468235,
                1e-6);
-    CHECK_NEAR(sqrt(i[0] * i[0] * w[0] * w[0] + i[1] * i[1] * w[1] * w[1] +
-                    i[2] * i[2] * w[2] * w[2]),
-               1.571408, 1e-6);
+    CHECK_NEAR(
+        sqrt(i[0] * i[0] * w[0] * w[0] + i[1] * i[1] * w[1] * w[1] + i[2] * i[2] * w[2] * w[2]),
+        1.571408, 1e-6);
     cr_model_destroy(m);
 }
 
