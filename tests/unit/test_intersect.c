@@ -1,6 +1,7 @@
 #include "check.h"
 #include "collision/distance.h"
 #include "collision/intersect.h"
+#include "collision/intersect_frame.h"
 #include "core/memory.h"
 #include <string.h>
 
@@ -274,7 +275,7 @@ static cr_intersect_report look(double search)
 {
     cr_intersect_report out;
     CHECK(cr_intersect_frame(&the_scene.surface, the_scene.x, the_scene.radius, search,
-                             CR_INTERSECT_INSIDE, &out) == CAROM_OK);
+                             CR_INTERSECT_FRAME_INSIDE, &out) == CAROM_OK);
     return out;
 }
 
@@ -577,8 +578,8 @@ static void test_frame_refuses_and_survives(void)
     CHECK_NEAR(look(5).min_distance, 1, 0);
     for (int n = 1; n <= 2; n++) {
         cr_memory_fail_after(n);
-        CHECK(cr_intersect_frame(&the_scene.surface, the_scene.x, NULL, 1, CR_INTERSECT_INSIDE,
-                                 &out) == CAROM_ERR_MEMORY);
+        CHECK(cr_intersect_frame(&the_scene.surface, the_scene.x, NULL, 1,
+                                 CR_INTERSECT_FRAME_INSIDE, &out) == CAROM_ERR_MEMORY);
         cr_memory_fail_after(0);
     }
     the_scene.x[4] = (double)NAN;
