@@ -632,6 +632,20 @@ static double or_usual(double value)
     return value == value ? value : -1.0;
 }
 
+static int compare_pairings(const void* a, const void* b)
+{
+    const cr_pairing *x = a, *y = b;
+    const int32_t d = x->body[0] != y->body[0] ? x->body[0] - y->body[0] : x->body[1] - y->body[1];
+    return d < 0 ? -1 : d > 0;
+}
+
+static void sort_pairings(pairing_list* list)
+{
+    if (list->count > 1) {
+        qsort(list->items, (size_t)list->count, sizeof(cr_pairing), compare_pairings);
+    }
+}
+
 static carom_status push_pair(builder* b, int32_t value)
 {
     cr_pair_spec spec;
@@ -664,13 +678,6 @@ static carom_status push_pair(builder* b, int32_t value)
     return CAROM_OK;
 }
 
-static int compare_pairings(const void* a, const void* b)
-{
-    const cr_pairing *x = a, *y = b;
-    const int32_t d = x->body[0] != y->body[0] ? x->body[0] - y->body[0] : x->body[1] - y->body[1];
-    return d < 0 ? -1 : d > 0;
-}
-
 static carom_status fill_pairs(builder* b)
 {
     const int32_t pairs = cr_json_member(b->json, 0, "pairs");
@@ -684,7 +691,7 @@ static carom_status fill_pairs(builder* b)
         cr_form_leave(&b->path, inner);
     }
     cr_form_leave(&b->path, mark);
-    qsort(b->pairings.items, (size_t)b->pairings.count, sizeof(cr_pairing), compare_pairings);
+    sort_pairings(&b->pairings);
     for (int32_t k = 1; k < b->pairings.count && status == CAROM_OK; k++) {
         if (compare_pairings(&b->pairings.items[k - 1], &b->pairings.items[k]) == 0) {
             const int32_t* body = b->pairings.items[k].body;
@@ -785,7 +792,7 @@ static carom_status narrow(builder* b, const cr_start_list* near)
                  m->name[pair->body[1]], pair->distance);
         status = add_note(b, text);
     }
-    qsort(b->pairings.items, (size_t)b->pairings.count, sizeof(cr_pairing), compare_pairings);
+    sort_pairings(&b->pairings);
     return status;
 }
 

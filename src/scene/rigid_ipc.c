@@ -163,7 +163,7 @@ static void carry_script(importer* m, int32_t body, int32_t to)
             const int32_t script = cr_json_add(&m->to, to, "script", CR_JSON_OBJECT);
             carry_vector(m, body, "linear_velocity", script, "velocity", 1.0);
             carry_vector(m, body, "angular_velocity", script, "angular_velocity", to_rad);
-            const double until = number_or(m, body, "kinematic_max_time", INFINITY);
+            const double until = number_or(m, body, "kinematic_max_time", (double)INFINITY);
             if (isfinite(until)) {
                 cr_json_add_number(&m->to, script, "until", until);
             }

@@ -1,7 +1,7 @@
 #include "scene/start.h"
 #include "collision/broad.h"
 #include "collision/distance.h"
-#include "collision/intersect.h"
+#include "collision/intersect_frame.h"
 #include "math/quat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,8 @@ static carom_status cut_out(const cr_surface* s, int32_t a, int32_t b, cr_surfac
 static carom_status look_at(const cr_surface* s, const double* x, cr_start_report* report)
 {
     cr_intersect_report found;
-    const carom_status status = cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_INSIDE, &found);
+    const carom_status status =
+        cr_intersect_frame(s, x, NULL, 0.0, CR_INTERSECT_FRAME_INSIDE, &found);
     if (status != CAROM_OK) {
         return status;
     }
@@ -184,7 +185,9 @@ static carom_status measure(const cr_model* m, const double* x, const cr_pair_li
         }
     }
     // of each two bodies the nearest pair of features stays
-    qsort(near->items, (size_t)near->count, sizeof(cr_start_pair), compare_pairs);
+    if (near->count > 1) {
+        qsort(near->items, (size_t)near->count, sizeof(cr_start_pair), compare_pairs);
+    }
     int32_t kept = 0;
     for (int32_t i = 0; i < near->count; i++) {
         const cr_start_pair* last = kept ? &near->items[kept - 1] : NULL;
