@@ -196,8 +196,8 @@ static void test_inset_moves_faces_inward_by_the_thickness(void)
 {
     static const char* const meshes[] = {
         "{\"box\": {\"size\": [1, 2, 3]}}",
-        "{\"vertices\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], "
-        "\"faces\": [[0,2,1],[0,1,3],[0,3,2],[1,2,3]]}",
+        ("{\"vertices\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], "
+         "\"faces\": [[0,2,1],[0,1,3],[0,3,2],[1,2,3]]}"),
         "{\"cylinder\": {\"radius\": 0.5, \"height\": 1, \"segments\": 7, \"stacks\": 3}}",
         "{\"sphere\": {\"radius\": 0.5, \"subdivisions\": 2}}"};
     for (int i = 0; i < 4; i++) {
