@@ -5,9 +5,9 @@
 #include "core/parallel.h"
 #include <string.h>
 
-// Three forests hold one tree per body each: over its vertices, its edges, its faces. The tree over
-// the bodies is grown anew in every call, for a body may go anywhere; the trees within a body keep
-// their shape, for its features stay neighbours, and are refitted only where bodies meet.
+// Three forests hold one tree per body each: over its vertices, its edges, its faces. The trees
+// within a body keep their shape, for its features stay neighbours, and are refitted only where
+// bodies meet; the tree over the bodies is grown anew when some have gone elsewhere.
 //
 // A pair is found as one 64-bit key (kind, first, second), where a face or an edge is named by its
 // rank in the order of its vertices. So the order of the keys is the order of the pairs. Bodies own
@@ -18,7 +18,8 @@ typedef enum feature { VERTEX, EDGE, FACE, FEATURES } feature;
 
 enum {
     FEATURE_LEAF = 8,    // items of a leaf
-    BODY_LEAF = 4,       // bodies of a leaf
+    BODY_LEAF = 8,       // bodies of a leaf
+    STRAYS = 32,         // bodies far from their leaf, above which a new tree is the cheaper
     TASK_ITEMS = 2048,   // features of a task: a large pair of bodies becomes several tasks
     JOB_VERTICES = 2048, // vertices worth the handing out of a job
     JOB_PAIRS = 1 << 14, // pairs likewise
@@ -66,7 +67,8 @@ struct cr_broad {
     cr_box* body_box; // [body_count]
 
     cr_bvh bodies;
-    cr_bvh_seed* seed; // [body_count] of the tree over the bodies, in the order of the last call
+    cr_bvh_seed* seed; // [seed_count] bodies that have vertices
+    cr_box* home;      // [2*body_count] of each leaf over bodies: where its bodies may go
     int32_t seed_count;
 
     cr_keys found;
@@ -238,8 +240,9 @@ static carom_status build(cr_broad* broad, const double* x, building* with)
     broad->trouble = cr_memory_take(bodies, 1);
     broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
     broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
+    broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
     if (!with->seeds || !with->place || !with->scratch || !broad->shape || !broad->wanted ||
-        !broad->fitted || !broad->trouble || !broad->body_box || !broad->seed ||
+        !broad->fitted || !broad->trouble || !broad->body_box || !broad->seed || !broad->home ||
         cr_bvh_init(&broad->bodies, s->body_count, BODY_LEAF) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
@@ -309,6 +312,7 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->body_box);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
+    cr_memory_free(broad->home);
     cr_keys_release(&broad->found);
     cr_array_release(&broad->key);
     cr_array_release(&broad->spare);
@@ -510,25 +514,27 @@ static void search_leaves(int32_t node_a, int32_t node_b, void* user)
     s->cursor->at = out;
 }
 
-// The key of two features of one body, if they share no vertex; its first feature comes first in
-// the surface.
+// The key of two features of one body, and whether they share no vertex. The feature that comes
+// first in the surface is the first of the pair.
 static int key_within(const search* s, int32_t i, int32_t j, uint64_t* key)
 {
-    int32_t first = s->a->item[i], second = s->b->item[j];
+    uint64_t first = (uint64_t)s->a->item[i], second = (uint64_t)s->b->item[j];
     int apart = 1;
     if (s->kind == CR_PAIR_PT) {
         const int32_t* c = &s->corner_a[3 * (size_t)i];
         apart = (c[0] != j) & (c[1] != j) & (c[2] != j);
     } else {
+        int swap = first > second;
         if (s->kind == CR_PAIR_EE) {
             const int32_t *c = &s->corner_a[2 * (size_t)i], *d = &s->corner_b[2 * (size_t)j];
             apart = (c[0] != d[0]) & (c[0] != d[1]) & (c[1] != d[0]) & (c[1] != d[1]);
+            swap = s->at[first] > s->at[second];
         }
-        const int swap = s->at ? s->at[first] > s->at[second] : first > second;
-        first = swap ? s->b->item[j] : first;
-        second = swap ? s->a->item[i] : second;
+        const uint64_t exchange = (first ^ second) & -(uint64_t)swap;
+        first ^= exchange;
+        second ^= exchange;
     }
-    *key = s->base | (uint64_t)first << s->shift | (uint64_t)second;
+    *key = s->base | first << s->shift | second;
     return apart;
 }
 
@@ -544,12 +550,18 @@ static void search_leaves_within(int32_t node_a, int32_t node_b, void* user)
     for (int32_t i = 0; i < n_a; i++) {
         const cr_box box = s->a->box[near_a[i]];
         for (int32_t j = alone ? i + 1 : 0; j < n_b; j++) {
-            if (cr_box_meet(&box, &s->b->box[near_b[j]])) {
-                out += key_within(s, near_a[i], near_b[j], out);
-            }
+            const int apart = key_within(s, near_a[i], near_b[j], out);
+            out += apart & cr_box_meet(&box, &s->b->box[near_b[j]]);
         }
     }
     s->cursor->at = out;
+}
+
+static void centre_of(const cr_box* box, double centre[3])
+{
+    for (int k = 0; k < 3; k++) {
+        centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
+    }
 }
 
 // Grows the tree over the bodies where they are now.
@@ -557,22 +569,61 @@ static carom_status plant_bodies(cr_broad* broad)
 {
     cr_bvh* bvh = &broad->bodies;
     for (int32_t i = 0; i < broad->seed_count; i++) {
-        cr_bvh_seed* seed = &broad->seed[i];
-        const cr_box* box = &broad->body_box[seed->item];
-        for (int k = 0; k < 3; k++) {
-            seed->centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
-        }
+        centre_of(&broad->body_box[broad->seed[i].item], broad->seed[i].centre);
     }
     cr_bvh_clear(bvh);
     int32_t root;
     const carom_status status = cr_bvh_plant(bvh, broad->seed, broad->seed_count, &root);
     if (status != CAROM_OK) {
-        return status;
+        cr_bvh_clear(bvh);
     }
+    return status;
+}
+
+// Fits the tree over the bodies; the number of bodies that have left the neighbourhood their leaf
+// had when the tree was grown.
+static int32_t fit_body_tree(cr_broad* broad)
+{
+    cr_bvh* bvh = &broad->bodies;
     for (int32_t i = 0; i < bvh->item_count; i++) {
         bvh->box[i] = broad->body_box[bvh->item[i]];
     }
-    cr_bvh_refit(bvh, root, bvh->node.count);
+    cr_bvh_refit(bvh, 0, bvh->node.count);
+    int32_t strays = 0;
+    for (int32_t n = 0; n < bvh->node.count; n++) {
+        const cr_bvh_node* node = &bvh->node.items[n];
+        for (int32_t i = node->first; !node->right && i < node->first + node->count; i++) {
+            double c[3];
+            centre_of(&bvh->box[i], c);
+            const cr_box point = {{c[0], c[1], c[2]}, {c[0], c[1], c[2]}};
+            strays += !cr_box_meet(&point, &broad->home[n]);
+        }
+    }
+    return strays;
+}
+
+// The tree over the bodies as they are now: the one of the call before, refitted, as long as it
+// serves. Which of the two it is changes the time it takes and nothing else.
+static carom_status update_body_tree(cr_broad* broad)
+{
+    cr_bvh* bvh = &broad->bodies;
+    if (bvh->node.count > 0 && fit_body_tree(broad) <= STRAYS) {
+        return CAROM_OK;
+    }
+    const carom_status status = plant_bodies(broad);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    fit_body_tree(broad);
+    for (int32_t n = 0; n < bvh->node.count; n++) {
+        const cr_box* box = &bvh->node.items[n].box;
+        for (int k = 0; k < 3; k++) {
+            // half its size on either side
+            const double margin = 0.5 * (box->hi[k] - box->lo[k]);
+            broad->home[n].lo[k] = box->lo[k] - margin;
+            broad->home[n].hi[k] = box->hi[k] + margin;
+        }
+    }
     return CAROM_OK;
 }
 
@@ -583,7 +634,7 @@ static carom_status search_bodies(cr_broad* broad)
     if (broad->seed_count == 0) {
         return CAROM_OK;
     }
-    carom_status status = plant_bodies(broad);
+    carom_status status = update_body_tree(broad);
     cr_keys_run run = {0};
     int32_t count = 0;
     int again = 1;

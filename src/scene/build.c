@@ -34,6 +34,25 @@ static carom_status no_memory(builder* b)
     return cr_status_refuse(b->error, CAROM_ERR_MEMORY, "not enough memory to build the scene");
 }
 
+// ---- notes
+
+static carom_status add_note(builder* b, const char* text)
+{
+    cr_model* m = b->model;
+    char** notes =
+        cr_memory_grow(m->note, (size_t)m->note_count, (size_t)m->note_count + 1, sizeof *notes);
+    if (!notes) {
+        return no_memory(b);
+    }
+    m->note = notes;
+    m->note[m->note_count] = cr_memory_take(strlen(text) + 1, 1);
+    if (!m->note[m->note_count]) {
+        return no_memory(b);
+    }
+    memcpy(m->note[m->note_count++], text, strlen(text) + 1);
+    return CAROM_OK;
+}
+
 // ---- casts
 
 static carom_status make_casts(builder* b)
@@ -54,15 +73,15 @@ static carom_status make_casts(builder* b)
         status = cr_cast_make(&b->cast[i], b->scene, &b->world, v, &b->path, b->error);
         if (status == CAROM_OK) {
             const cr_cast* c = &b->cast[i];
-            const double count =
-                (double)c->copies[0] * (double)c->copies[1] * (double)c->copies[2];
+            const double count = (double)c->copies[0] * (double)c->copies[1] * (double)c->copies[2];
             if (b->cast_body[i] + count > CR_BUILD_MOST_BODIES) {
-                status = cr_form_refuse(b->json, c->spec.copies >= 0 ? c->spec.copies : v, &b->path,
-                                        b->error,
-                                        "makes %.0f bodies in all; a scene has at most %d",
-                                        b->cast_body[i] + count, (int)CR_BUILD_MOST_BODIES);
+                status =
+                    cr_form_refuse(b->json, c->spec.copies >= 0 ? c->spec.copies : v, &b->path,
+                                   b->error, "makes %.0f bodies in all; a scene has at most %d",
+                                   b->cast_body[i] + count, (int)CR_BUILD_MOST_BODIES);
             } else {
                 b->cast_body[i + 1] = b->cast_body[i] + (int32_t)count;
+                status = c->note[0] ? add_note(b, c->note) : CAROM_OK;
             }
         }
         cr_form_leave(&b->path, inner);
@@ -199,8 +218,7 @@ static void fill_surface(builder* b, const cr_cast* c, int32_t body, cursor* at)
     cr_body_set* set = &b->model->bodies;
     const int soft = c->spec.type == CR_TYPE_CLOTH;
     const int moves = soft || c->spec.type == CR_TYPE_RIGID;
-    s->body_flags[body] =
-        (uint8_t)((soft ? CR_SURFACE_SOFT : 0) | (moves ? 0 : CR_SURFACE_FIXED));
+    s->body_flags[body] = (uint8_t)((soft ? CR_SURFACE_SOFT : 0) | (moves ? 0 : CR_SURFACE_FIXED));
     s->body_group[body] = c->spec.group;
     for (int32_t v = 0; v < c->mesh.vertex_count; v++) {
         s->vertex_body[at->vertex + v] = set->vertex_body[at->vertex + v] = body;
@@ -493,8 +511,7 @@ static carom_status push_node_forces(builder* b, int32_t value, int32_t cast, in
     cr_form_read(b->json, value, &cr_format_node_force, &spec);
     const int constant = spec.force[0] == spec.force[0];
     if (!constant && spec.forces < 0) {
-        return cr_form_refuse(b->json, value, &b->path, b->error,
-                              "needs \"force\" or \"forces\"");
+        return cr_form_refuse(b->json, value, &b->path, b->error, "needs \"force\" or \"forces\"");
     }
     const size_t mark = cr_form_enter(&b->path, "nodes", 0);
     carom_status status = cr_nodes_pick(b->json, spec.nodes, &b->cast[cast],
@@ -516,8 +533,8 @@ static carom_status for_each_item(builder* b, int32_t cast, int32_t body, const 
     cr_nodes_list nodes = {0};
     carom_status status = CAROM_OK;
     int32_t i = 0;
-    for (int32_t v = list < 0 ? -1 : cr_json_at(b->json, list)->first;
-         v >= 0 && status == CAROM_OK; v = cr_json_at(b->json, v)->next, i++) {
+    for (int32_t v = list < 0 ? -1 : cr_json_at(b->json, list)->first; v >= 0 && status == CAROM_OK;
+         v = cr_json_at(b->json, v)->next, i++) {
         const size_t mark = cr_form_enter(&b->path, "bodies", 0);
         cr_form_enter(&b->path, NULL, cast);
         cr_form_enter(&b->path, key, 0);
@@ -605,15 +622,28 @@ static carom_status find_bodies(builder* b, int32_t value, int32_t* first, int32
     }
     names[n] = NULL;
     const char* nearest = cr_form_nearest(name, names);
-    return cr_form_refuse(b->json, value, &b->path, b->error,
-                          "names \"%.60s\", which is no body%s%s%s", name,
-                          nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                          nearest ? "\"?" : "");
+    return cr_form_refuse(
+        b->json, value, &b->path, b->error, "names \"%.60s\", which is no body%s%s%s", name,
+        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
 static double or_usual(double value)
 {
     return value == value ? value : -1.0;
+}
+
+static int compare_pairings(const void* a, const void* b)
+{
+    const cr_pairing *x = a, *y = b;
+    const int32_t d = x->body[0] != y->body[0] ? x->body[0] - y->body[0] : x->body[1] - y->body[1];
+    return d < 0 ? -1 : d > 0;
+}
+
+static void sort_pairings(pairing_list* list)
+{
+    if (list->count > 1) {
+        qsort(list->items, (size_t)list->count, sizeof(cr_pairing), compare_pairings);
+    }
 }
 
 static carom_status push_pair(builder* b, int32_t value)
@@ -648,13 +678,6 @@ static carom_status push_pair(builder* b, int32_t value)
     return CAROM_OK;
 }
 
-static int compare_pairings(const void* a, const void* b)
-{
-    const cr_pairing *x = a, *y = b;
-    const int32_t d = x->body[0] != y->body[0] ? x->body[0] - y->body[0] : x->body[1] - y->body[1];
-    return d < 0 ? -1 : d > 0;
-}
-
 static carom_status fill_pairs(builder* b)
 {
     const int32_t pairs = cr_json_member(b->json, 0, "pairs");
@@ -668,14 +691,13 @@ static carom_status fill_pairs(builder* b)
         cr_form_leave(&b->path, inner);
     }
     cr_form_leave(&b->path, mark);
-    qsort(b->pairings.items, (size_t)b->pairings.count, sizeof(cr_pairing), compare_pairings);
+    sort_pairings(&b->pairings);
     for (int32_t k = 1; k < b->pairings.count && status == CAROM_OK; k++) {
         if (compare_pairings(&b->pairings.items[k - 1], &b->pairings.items[k]) == 0) {
             const int32_t* body = b->pairings.items[k].body;
-            status = cr_status_refuse(b->error, CAROM_ERR_SCENE,
-                                      "%s: pairs names \"%.60s\" and \"%.60s\" twice",
-                                      b->json->source.items[0].name, b->model->name[body[0]],
-                                      b->model->name[body[1]]);
+            status = cr_status_refuse(
+                b->error, CAROM_ERR_SCENE, "%s: pairs names \"%.60s\" and \"%.60s\" twice",
+                b->json->source.items[0].name, b->model->name[body[0]], b->model->name[body[1]]);
         }
     }
     return status;
@@ -734,23 +756,6 @@ static carom_status refuse_start(builder* b, const cr_start_report* r)
                             place, first, second, at.x, at.y, at.z);
 }
 
-static carom_status add_note(builder* b, const char* text)
-{
-    cr_model* m = b->model;
-    char** notes = cr_memory_grow(m->note, (size_t)m->note_count, (size_t)m->note_count + 1,
-                                  sizeof *notes);
-    if (!notes) {
-        return no_memory(b);
-    }
-    m->note = notes;
-    m->note[m->note_count] = cr_memory_take(strlen(text) + 1, 1);
-    if (!m->note[m->note_count]) {
-        return no_memory(b);
-    }
-    memcpy(m->note[m->note_count++], text, strlen(text) + 1);
-    return CAROM_OK;
-}
-
 // Two bodies that start closer than their thickness touch at the distance they have.
 static carom_status narrow(builder* b, const cr_start_list* near)
 {
@@ -787,7 +792,7 @@ static carom_status narrow(builder* b, const cr_start_list* near)
                  m->name[pair->body[1]], pair->distance);
         status = add_note(b, text);
     }
-    qsort(b->pairings.items, (size_t)b->pairings.count, sizeof(cr_pairing), compare_pairings);
+    sort_pairings(&b->pairings);
     return status;
 }
 
@@ -812,8 +817,7 @@ static carom_status check_start(builder* b)
     } else if (status != CAROM_OK) {
         status = status == CAROM_ERR_MEMORY
                      ? no_memory(b)
-                     : cr_status_refuse(b->error, status,
-                                        "the start of the scene is not finite");
+                     : cr_status_refuse(b->error, status, "the start of the scene is not finite");
     } else {
         status = narrow(b, &report.near);
     }

@@ -55,8 +55,8 @@ static carom_status check_term(reader* r, int32_t value, const cr_term_spec* spe
     const cr_body_set* set = &r->model->bodies;
     const char* name = cr_goal_what_name(term->what);
     const int needs_body = term->what != CR_GOAL_MOMENTUM &&
-                           term->what != CR_GOAL_ANGULAR_MOMENTUM &&
-                           term->what != CR_GOAL_ENERGY && term->what != CR_GOAL_EFFORT;
+                           term->what != CR_GOAL_ANGULAR_MOMENTUM && term->what != CR_GOAL_ENERGY &&
+                           term->what != CR_GOAL_EFFORT;
     const int needs_frame = term->what == CR_GOAL_ROTATION || term->what == CR_GOAL_SPIN;
     const int soft = term->body >= 0 && set->kind[term->body] == CR_BODY_CLOTH;
     if (needs_body && term->body < 0) {
@@ -75,8 +75,7 @@ static carom_status check_term(reader* r, int32_t value, const cr_term_spec* spe
     }
     if (soft) {
         const int32_t sheet = r->model->body_sheet[term->body];
-        const int32_t count =
-            r->model->sheet_node[sheet + 1] - r->model->sheet_node[sheet];
+        const int32_t count = r->model->sheet_node[sheet + 1] - r->model->sheet_node[sheet];
         if (spec->node >= count) {
             return cr_form_refuse(r->json, value, &r->path, r->error,
                                   "names node %d, but the cloth has only nodes 0 to %d", spec->node,
@@ -132,8 +131,8 @@ static carom_status read_target(reader* r, const cr_term_spec* spec, cr_goal_ter
         return CAROM_OK;
     }
     const cr_json_value* v = cr_json_at(r->json, value);
-    const int each = v->kind == CR_JSON_ARRAY && cr_json_at(r->json, v->first)->kind ==
-                                                     CR_JSON_ARRAY;
+    const int each =
+        v->kind == CR_JSON_ARRAY && cr_json_at(r->json, v->first)->kind == CR_JSON_ARRAY;
     int good = v->kind == CR_JSON_NUMBER ? n == 1 : each ? v->count == times : v->count == n;
     int32_t item = each ? v->first : value;
     for (int32_t i = 0; i < times && good; i++) {
@@ -271,8 +270,8 @@ static carom_status check_bounds(reader* r, int32_t value, const cr_goal_paramet
         const double least = p->min[p->min_count == 1 ? 0 : i < p->min_count ? i : 0];
         const double most = p->max[p->max_count == 1 ? 0 : i < p->max_count ? i : 0];
         if (!(least <= most)) {
-            return cr_form_refuse(r->json, value, &r->path, r->error,
-                                  "has min %g above max %g", least, most);
+            return cr_form_refuse(r->json, value, &r->path, r->error, "has min %g above max %g",
+                                  least, most);
         }
     }
     return CAROM_OK;

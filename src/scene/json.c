@@ -213,12 +213,12 @@ static carom_status read_code(parser* p, int32_t start)
 {
     int32_t code = hex4(p);
     if (code >= 0xd800 && code < 0xdc00) {
-        const int pair = p->length - p->at > 6 && p->text[p->at] == '\\' &&
-                         p->text[p->at + 1] == 'u';
+        const int pair =
+            p->length - p->at > 6 && p->text[p->at] == '\\' && p->text[p->at + 1] == 'u';
         p->at += pair ? 2 : 0;
         const int32_t low = pair ? hex4(p) : -1;
-        code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
-                                             : -1;
+        code =
+            low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : -1;
     }
     if (code <= 0 || (code >= 0xd800 && code < 0xe000)) {
         return refuse(p, start, "\\u takes four hexadecimal digits of a character other than 0");
@@ -411,8 +411,9 @@ static carom_status read_children(parser* p, int32_t parent, int is_object)
             return is_object ? check_twice(p, parent) : CAROM_OK;
         }
         if (c == 0) {
-            return refuse(p, start, is_object ? "this { is never closed by }"
-                                              : "this [ is never closed by ]");
+            return refuse(p, start,
+                          is_object ? "this { is never closed by }"
+                                    : "this [ is never closed by ]");
         }
         if (c != ',') {
             return refuse(p, p->at, is_object ? "expected ',' or '}'" : "expected ',' or ']'");

@@ -6,9 +6,9 @@
 #include "core/status.h"
 
 enum {
-    CR_JSON_DEEPEST = 64,          // nesting beyond this is refused
-    CR_JSON_LONGEST = 1 << 30,     // bytes of one text
-    CR_JSON_PLACE = 320,           // room for a place such as "scene.json:12:7"
+    CR_JSON_DEEPEST = 64,      // nesting beyond this is refused
+    CR_JSON_LONGEST = 1 << 30, // bytes of one text
+    CR_JSON_PLACE = 320,       // room for a place such as "scene.json:12:7"
 };
 
 typedef enum cr_json_kind {

@@ -118,15 +118,14 @@ static int read_locks(const importer* m, int32_t body, int lock[LOCKS])
 static void copy_lists(importer* m, int32_t from, int32_t to, const char* name)
 {
     const int32_t out = cr_json_add(&m->to, to, name, CR_JSON_ARRAY);
-    for (int32_t v = cr_json_at(&m->from, from)->first; v >= 0;
-         v = cr_json_at(&m->from, v)->next) {
+    for (int32_t v = cr_json_at(&m->from, from)->first; v >= 0; v = cr_json_at(&m->from, v)->next) {
         double row[3] = {0, 0, 0};
         cr_form_numbers(&m->from, v, row, 3);
         cr_json_add_numbers(&m->to, out, NULL, row, 3);
     }
 }
 
-static carom_status carry_mesh(importer* m, int32_t body, int32_t to)
+static carom_status carry_mesh(importer* m, int32_t body, int is_rigid, int32_t to)
 {
     const int32_t mesh = cr_json_add(&m->to, to, "mesh", CR_JSON_OBJECT);
     const int32_t file = cr_json_member(&m->from, body, "mesh");
@@ -145,6 +144,9 @@ static carom_status carry_mesh(importer* m, int32_t body, int32_t to)
     } else {
         return refuse(m, body, "this body has neither \"mesh\" nor \"vertices\" and \"faces\"");
     }
+    if (is_rigid) { // some of their meshes have seams of equal vertices
+        cr_json_add_bool(&m->to, mesh, "repair", 1);
+    }
     if (three(m, body, "dimensions", size)) {
         cr_json_add_numbers(&m->to, mesh, "size", size, 3);
     }
@@ -161,15 +163,15 @@ static void carry_script(importer* m, int32_t body, int32_t to)
             const int32_t script = cr_json_add(&m->to, to, "script", CR_JSON_OBJECT);
             carry_vector(m, body, "linear_velocity", script, "velocity", 1.0);
             carry_vector(m, body, "angular_velocity", script, "angular_velocity", to_rad);
-            const double until = number_or(m, body, "kinematic_max_time", INFINITY);
+            const double until = number_or(m, body, "kinematic_max_time", (double)INFINITY);
             if (isfinite(until)) {
                 cr_json_add_number(&m->to, script, "until", until);
             }
         }
         return;
     }
-    const int32_t keys = cr_json_add(
-        &m->to, cr_json_add(&m->to, to, "script", CR_JSON_OBJECT), "keys", CR_JSON_ARRAY);
+    const int32_t keys = cr_json_add(&m->to, cr_json_add(&m->to, to, "script", CR_JSON_OBJECT),
+                                     "keys", CR_JSON_ARRAY);
     const double end = number_or(m, body, "kinematic_max_time", 1.0);
     const int32_t count = cr_json_at(&m->from, poses)->count;
     double first[3] = {0, 0, 0};
@@ -216,11 +218,26 @@ static const char* type_of(const importer* m, int32_t body, int all_locked)
 
 static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t list)
 {
-    static const char* const known[] = {
-        "mesh",       "vertices", "edges",           "faces",            "density",
-        "position",   "rotation", "scale",           "dimensions",       "linear_velocity",
-        "angular_velocity", "force", "torque",       "is_dof_fixed",     "type",
-        "kinematic_poses", "kinematic_max_time", "group_id", "enabled",  NULL};
+    static const char* const known[] = {"mesh",
+                                        "vertices",
+                                        "edges",
+                                        "faces",
+                                        "density",
+                                        "position",
+                                        "rotation",
+                                        "scale",
+                                        "dimensions",
+                                        "linear_velocity",
+                                        "angular_velocity",
+                                        "force",
+                                        "torque",
+                                        "is_dof_fixed",
+                                        "type",
+                                        "kinematic_poses",
+                                        "kinematic_max_time",
+                                        "group_id",
+                                        "enabled",
+                                        NULL};
     const int32_t enabled = cr_json_member(&m->from, body, "enabled");
     if (enabled >= 0 && cr_json_at(&m->from, enabled)->number == 0.0) {
         return CAROM_OK;
@@ -233,7 +250,7 @@ static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t
     snprintf(where, sizeof where, "body%d", index);
     cr_json_add_string(&m->to, to, "name", where);
     cr_json_add_string(&m->to, to, "type", type);
-    const carom_status status = carry_mesh(m, body, to);
+    const carom_status status = carry_mesh(m, body, strcmp(type, "rigid") == 0, to);
     if (status != CAROM_OK) {
         return status;
     }
@@ -269,15 +286,17 @@ static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t
 
 static carom_status carry(importer* m)
 {
-    static const char* const known[] = {"scene_type", "solver", "timestep", "max_time",
-                                        "max_iterations", "rigid_body_problem", NULL};
+    static const char* const known[] = {"scene_type", "solver",         "timestep",
+                                        "max_time",   "max_iterations", "rigid_body_problem",
+                                        NULL};
     static const char* const problem_known[] = {"gravity", "coefficient_friction",
                                                 "coefficient_restitution", "rigid_bodies", NULL};
     const int32_t problem = cr_json_member(&m->from, 0, "rigid_body_problem");
     const int32_t bodies = cr_json_member(&m->from, problem, "rigid_bodies");
     if (bodies < 0 || cr_json_at(&m->from, bodies)->kind != CR_JSON_ARRAY) {
-        return refuse(m, 0, "there is no rigid_body_problem.rigid_bodies; this is not a rigid-ipc "
-                            "scene");
+        return refuse(m, 0,
+                      "there is no rigid_body_problem.rigid_bodies; this is not a rigid-ipc "
+                      "scene");
     }
     const int32_t root = cr_json_add(&m->to, -1, NULL, CR_JSON_OBJECT);
     cr_json_add_number(&m->to, root, "carom", 1);
@@ -337,8 +356,8 @@ carom_status cr_rigid_ipc_import(const char* path, const char* meshes, char** te
     size_t length;
     *text = *notes = NULL;
     carom_status status = cr_json_load(&m.from, path, error);
-    if (status == CAROM_OK && !(meshes ? realpath(meshes, m.meshes) != NULL
-                                       : find_meshes(path, m.meshes))) {
+    if (status == CAROM_OK &&
+        !(meshes ? realpath(meshes, m.meshes) != NULL : find_meshes(path, m.meshes))) {
         status = cr_status_refuse(error, CAROM_ERR_FILE,
                                   "%.300s: the folder of its meshes is not %s; name it", path,
                                   meshes ? "there" : "beside it or above it");

@@ -58,9 +58,8 @@ static carom_status check_one(const cr_json* json, int32_t value, const char* co
         }
         first = member >= 0 ? names[i] : first;
     }
-    return required && !first
-               ? cr_form_refuse(json, value, path, error, "needs one of %s", list)
-               : CAROM_OK;
+    return required && !first ? cr_form_refuse(json, value, path, error, "needs one of %s", list)
+                              : CAROM_OK;
 }
 
 static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* path,
@@ -72,13 +71,14 @@ static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* 
     for (int32_t v = cr_json_at(json, mesh)->first; v >= 0 && status == CAROM_OK;
          v = cr_json_at(json, v)->next) {
         const char* key = cr_json_key(json, v);
-        if (key[0] == '#' || strcmp(key, "size") == 0 || strcmp(key, "faces") == 0) {
+        if (key[0] == '#' || strcmp(key, "size") == 0 || strcmp(key, "faces") == 0 ||
+            strcmp(key, "uv") == 0 || strcmp(key, "repair") == 0) {
             continue;
         }
         if (first) {
-            status = cr_form_refuse(json, v, path, error,
-                                    "has both \"%s\" and \"%s\"; one of them has to go", first,
-                                    key);
+            status =
+                cr_form_refuse(json, v, path, error,
+                               "has both \"%s\" and \"%s\"; one of them has to go", first, key);
         }
         first = key;
     }
@@ -121,6 +121,22 @@ static carom_status check_script(const cr_json* json, int32_t script, cr_form_pa
     return status;
 }
 
+static carom_status check_pins(const cr_json* json, int32_t pins, cr_form_path* path,
+                               carom_error* error)
+{
+    carom_status status = CAROM_OK;
+    int32_t i = 0;
+    for (int32_t v = cr_json_at(json, pins)->first; v >= 0 && status == CAROM_OK;
+         v = cr_json_at(json, v)->next, i++) {
+        const int32_t script = cr_json_member(json, v, "script");
+        const size_t mark = cr_form_enter(path, "pins", 0);
+        cr_form_enter(path, NULL, i);
+        status = script < 0 ? CAROM_OK : check_script(json, script, path, error);
+        cr_form_leave(path, mark);
+    }
+    return status;
+}
+
 static carom_status check_body(const cr_json* json, int32_t body, cr_form_path* path,
                                carom_error* error)
 {
@@ -144,6 +160,9 @@ static carom_status check_body(const cr_json* json, int32_t body, cr_form_path* 
     }
     if (status == CAROM_OK && spec.script >= 0) {
         status = check_script(json, spec.script, path, error);
+    }
+    if (status == CAROM_OK && spec.pins >= 0) {
+        status = check_pins(json, spec.pins, path, error);
     }
     return status;
 }
@@ -196,9 +215,8 @@ carom_status cr_scene_parse(cr_scene* scene, const char* text, size_t length, co
 {
     cr_scene_release(scene);
     scene->folder = copy_text(folder, strlen(folder));
-    carom_status status = scene->folder
-                              ? cr_json_parse(&scene->json, text, length, name, error)
-                              : no_memory(error);
+    carom_status status =
+        scene->folder ? cr_json_parse(&scene->json, text, length, name, error) : no_memory(error);
     if (status == CAROM_OK) {
         status = check_scene(&scene->json, error);
     }
@@ -302,17 +320,16 @@ static carom_status follow(cr_json* json, const char* path, int32_t* out, carom_
                                     path);
         }
         const int32_t kind = cr_json_at(json, value)->kind;
-        int32_t next = index >= 0             ? cr_json_child(json, value, index)
+        int32_t next = index >= 0              ? cr_json_child(json, value, index)
                        : kind == CR_JSON_ARRAY ? named(json, value, name)
                                                : cr_json_member(json, value, name);
         if (next < 0 && kind == CR_JSON_ARRAY && index < 0) {
             return refuse_named(json, value, path, name, error);
         }
         if (next < 0 && index >= 0) {
-            return cr_status_refuse(error, CAROM_ERR_SCENE,
-                                    "%.200s: there is no [%d]; the list has %d elements", path,
-                                    index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count
-                                                                 : 0);
+            return cr_status_refuse(
+                error, CAROM_ERR_SCENE, "%.200s: there is no [%d]; the list has %d elements", path,
+                index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count : 0);
         }
         if (next < 0) {
             if (kind != CR_JSON_OBJECT && kind != CR_JSON_NULL) {
@@ -363,9 +380,7 @@ static carom_status edit(cr_json* json, const char* path, const char* value, car
     if (status == CAROM_OK) {
         cr_json_replace(json, old, fresh);
     }
-    return status == CAROM_OK && json->failed
-               ? no_memory(error)
-               : status;
+    return status == CAROM_OK && json->failed ? no_memory(error) : status;
 }
 
 carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value, carom_error* error)

@@ -274,8 +274,8 @@ static void say_kind(const cr_field* f, char* out, size_t size)
         size_t used = 0;
         for (const cr_field* i = f->item; i->row.name && used < size; i++) {
             say_kind(i, inner, sizeof inner);
-            used +=
-                (size_t)snprintf(out + used, size - used, "%s%s", i == f->item ? "" : ", or ", inner);
+            used += (size_t)snprintf(out + used, size - used, "%s%s", i == f->item ? "" : ", or ",
+                                     inner);
         }
         break;
     }
@@ -304,8 +304,8 @@ static void say_default(const cr_field* f, char* out, size_t size)
 
 static void say_range(const cr_field* f, char* out, size_t size)
 {
-    const int ranged = f->kind == CR_FIELD_NUMBER || f->kind == CR_FIELD_INTEGER ||
-                       f->kind == CR_FIELD_VECTOR;
+    const int ranged =
+        f->kind == CR_FIELD_NUMBER || f->kind == CR_FIELD_INTEGER || f->kind == CR_FIELD_VECTOR;
     if (!ranged || (f->row.least <= -1e9 && f->row.most >= 1e9)) {
         out[0] = 0;
     } else if (f->row.most >= 2147483646.0) {
@@ -323,8 +323,8 @@ static void say_field(page* p, const cr_field* f)
     say_range(f, range, sizeof range);
     for (int i = 0; f->only && cr_format_types[i]; i++) {
         if (f->only & 1 << i) {
-            snprintf(who + strlen(who), sizeof who - strlen(who), "%s%s",
-                     who[0] ? ", " : " (only ", cr_format_types[i]);
+            snprintf(who + strlen(who), sizeof who - strlen(who), "%s%s", who[0] ? ", " : " (only ",
+                     cr_format_types[i]);
         }
     }
     say(p, "| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", f->row.name, kind, f->row.unit, fallback,
@@ -345,8 +345,7 @@ static void say_form(page* p, const cr_form* form)
             seen = seen || strcmp(f->row.name, row->name) == 0;
         }
         if (!seen) {
-            const cr_field field = {
-                .row = *row, .kind = CR_FIELD_NUMBER, .only = form->more_only};
+            const cr_field field = {.row = *row, .kind = CR_FIELD_NUMBER, .only = form->more_only};
             say_field(p, &field);
         }
     }
@@ -354,9 +353,10 @@ static void say_form(page* p, const cr_form* form)
 
 static void say_shapes(page* p)
 {
-    say(p, "\n### generators\n\nMeshes that need no file: `\"mesh\": {\"torus\": {\"major\": 0.3}}`. "
-           "A box also takes `\"size\": [x, y, z]`.\n\n"
-           "| name | what it is | parameters |\n|---|---|---|\n");
+    say(p,
+        "\n### generators\n\nMeshes that need no file: `\"mesh\": {\"torus\": {\"major\": 0.3}}`. "
+        "A box also takes `\"size\": [x, y, z]`.\n\n"
+        "| name | what it is | parameters |\n|---|---|---|\n");
     for (int32_t i = 0; i < cr_generate_shape_count(); i++) {
         const cr_generate_shape* shape = cr_generate_shape_at(i);
         say(p, "| `%s` | %s | ", shape->name, shape->about);
@@ -373,8 +373,9 @@ carom_status cr_schema_page(char** text)
 {
     page p = {0};
     *text = NULL;
-    say(&p, "## Reference\n\nMade from the tables that read the file. ∂ marks what gradients can be "
-            "asked for by. Keys that begin with `#` are remarks.\n");
+    say(&p,
+        "## Reference\n\nMade from the tables that read the file. ∂ marks what gradients can be "
+        "asked for by. Keys that begin with `#` are remarks.\n");
     for (int i = 0; cr_format_all[i]; i++) {
         say_form(&p, cr_format_all[i]);
         if (cr_format_all[i]->shapes) {

@@ -11,8 +11,8 @@ static void place_vertices(const cr_model* m, double* x)
 {
     for (int32_t b = 0; b < m->bodies.body_count; b++) {
         const int32_t f = m->bodies.frame[b];
-        const cr_mat3 r = f < 0 ? cr_mat3_identity()
-                                : cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * (size_t)f));
+        const cr_mat3 r =
+            f < 0 ? cr_mat3_identity() : cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * (size_t)f));
         for (int32_t v = m->bodies.vertex[b]; v < m->bodies.vertex[b + 1]; v++) {
             const size_t i = 3 * (size_t)v;
             if (f < 0) {
@@ -185,7 +185,9 @@ static carom_status measure(const cr_model* m, const double* x, const cr_pair_li
         }
     }
     // of each two bodies the nearest pair of features stays
-    qsort(near->items, (size_t)near->count, sizeof(cr_start_pair), compare_pairs);
+    if (near->count > 1) {
+        qsort(near->items, (size_t)near->count, sizeof(cr_start_pair), compare_pairs);
+    }
     int32_t kept = 0;
     for (int32_t i = 0; i < near->count; i++) {
         const cr_start_pair* last = kept ? &near->items[kept - 1] : NULL;

@@ -24,17 +24,28 @@ void cr_model_destroy(cr_model* model)
     for (int32_t i = 0; model->note && i < model->note_count; i++) {
         cr_memory_free(model->note[i]);
     }
-    void* const blocks[] = {model->note,           model->material,
-                            model->name,           model->sheet,
-                            model->sheet_body,     model->sheet_node,
-                            model->body_sheet,     model->script,
-                            model->frame_script,   model->node_script,
-                            model->load,           model->pairing,
-                            model->linear_damping, model->angular_damping,
-                            model->t0,             model->q0,
-                            model->v0,             model->om0,
-                            model->own_t,          model->own_q,
-                            model->x0,             model->xv0};
+    void* const blocks[] = {model->note,
+                            model->material,
+                            model->name,
+                            model->sheet,
+                            model->sheet_body,
+                            model->sheet_node,
+                            model->body_sheet,
+                            model->script,
+                            model->frame_script,
+                            model->node_script,
+                            model->load,
+                            model->pairing,
+                            model->linear_damping,
+                            model->angular_damping,
+                            model->t0,
+                            model->q0,
+                            model->v0,
+                            model->om0,
+                            model->own_t,
+                            model->own_q,
+                            model->x0,
+                            model->xv0};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -64,9 +75,8 @@ const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b)
 double cr_model_thickness(const cr_model* model, int32_t a, int32_t b)
 {
     const cr_pairing* pairing = cr_model_pairing(model, a, b);
-    return pairing && pairing->thickness >= 0.0
-               ? pairing->thickness
-               : model->bodies.radius[a] + model->bodies.radius[b];
+    return pairing && pairing->thickness >= 0.0 ? pairing->thickness
+                                                : model->bodies.radius[a] + model->bodies.radius[b];
 }
 
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b)
@@ -90,8 +100,8 @@ static cr_vec3 slope(const cr_script* s, const double* value, int32_t k)
     if (k == 0 || k == s->key_count - 1) {
         return (cr_vec3){0, 0, 0};
     }
-    const cr_vec3 rise = cr_vec3_sub(cr_vec3_load(value + 3 * (k + 1)),
-                                     cr_vec3_load(value + 3 * (k - 1)));
+    const cr_vec3 rise =
+        cr_vec3_sub(cr_vec3_load(value + 3 * (k + 1)), cr_vec3_load(value + 3 * (k - 1)));
     return cr_vec3_scale(1.0 / (s->time[k + 1] - s->time[k - 1]), rise);
 }
 
