@@ -300,6 +300,7 @@ static void test_stl(void)
     refused("a.stl", "solid x\nfacet\n", "line 3", "\"normal\"");
     refused("a.stl", "solid x\nendsolid\nfacet\n", "line 3", "\"solid\"");
     refused("a.stl", "solid x\nendsolid\n", "no faces", "");
+    refused("a.stl", "solid x\ncolour red\n", "line 2", "\"facet\" or \"endsolid\"");
     refused("a.stl", "hello", "84", "5 bytes");
     cr_trimesh_release(&mesh);
 }
