@@ -55,11 +55,18 @@ static uint64_t spread(uint64_t x)
     return (x | x << 2) & 0x1249249249249249;
 }
 
+// Of 2^21 steps from least to least + size. A box so small or large that its size is no use to
+// divide by has one step only: the tree is slower then, not wrong.
+static uint64_t step_along(double x, double least, double size)
+{
+    const double t = (x - least) / size;
+    return spread(t >= 0 && t <= 1 ? (uint64_t)(t * 2097151.0) : 0);
+}
+
 static uint64_t curve_place(cr_vec3 p, cr_vec3 least, double size)
 {
-    const double s = size > 0 ? 2097151.0 / size : 0;
-    return spread((uint64_t)((p.x - least.x) * s)) | spread((uint64_t)((p.y - least.y) * s)) << 1 |
-           spread((uint64_t)((p.z - least.z) * s)) << 2;
+    return step_along(p.x, least.x, size) | step_along(p.y, least.y, size) << 1 |
+           step_along(p.z, least.z, size) << 2;
 }
 
 static int before(int32_t i, int32_t j, const void* user)

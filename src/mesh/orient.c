@@ -90,13 +90,10 @@ static void flood(work* w, int32_t start)
                 continue;
             }
             const int32_t g = across(w->t, f, e);
-            const uint8_t wanted = (uint8_t)(turned[f] ^ same_way(w, f, g, e));
             if (!w->seen[g]) {
                 w->seen[g] = 1;
-                turned[g] = wanted;
+                turned[g] = (uint8_t)(turned[f] ^ same_way(w, f, g, e));
                 w->queue[tail++] = g;
-            } else {
-                w->out->conflict_count += turned[g] != wanted && g < f;
             }
         }
     }

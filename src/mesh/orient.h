@@ -9,11 +9,10 @@ typedef struct cr_orient {
     int32_t* component;   // [face_count]
     uint8_t* turned;      // [face_count] 1: against the majority of the faces it can be compared to
     int32_t turned_count; // of these
-    int32_t conflict_count; // edges that stay wrong whatever is turned, as on a Moebius strip
-    uint8_t* open;          // [component_count] it has an edge without exactly two faces
-    double* volume;         // [component_count] m^3, signed, once the turned ones are turned
-    uint8_t* inside_out;    // [component_count] closed, but its volume has the wrong sign: negative
-                            // outside the others, positive inside one of them (a cavity)
+    uint8_t* open;        // [component_count] it has an edge without exactly two faces
+    double* volume;       // [component_count] m^3, signed, once the turned ones are turned
+    uint8_t* inside_out;  // [component_count] closed, but its volume has the wrong sign: negative
+                          // outside the others, positive inside one of them (a cavity)
 } cr_orient;
 
 // topology is that of mesh. Any old content is released; CAROM_ERR_MEMORY leaves *orient empty.

@@ -121,6 +121,40 @@ static void test_every_defect_is_found_where_it_is(void)
     CHECK(strstr(error.message, "no faces"));
 }
 
+static void test_the_majority_is_right(void)
+{
+    cr_trimesh mesh = {0};
+    CHECK(cr_solid_icosphere(&mesh, 1, 1) == CAROM_OK);
+    turn(&mesh, 0); // the face everything is compared to
+    turn(&mesh, 40);
+    const cr_check_report r = run(&mesh);
+    CHECK(r.turned_face_count == 2 && r.defect[CR_CHECK_TURNED_EDGE].count == 6);
+    CHECK(r.defect[CR_CHECK_INSIDE_OUT].count == 0 && r.component_count == 1);
+    cr_trimesh_release(&mesh);
+}
+
+static void test_a_moebius_strip_has_no_outside(void)
+{
+    // five vertices in a ring, each triangle three in a row: one-sided
+    cr_trimesh mesh = {0};
+    CHECK(cr_trimesh_init(&mesh, 5, 5, 0) == CAROM_OK);
+    for (int32_t i = 0; i < 5; i++) {
+        cr_vec3_store(mesh.x + 3 * i, (cr_vec3){cos(i), sin(i), 0.3 * (i % 2)});
+        const int odd = i % 2;
+        mesh.face[3 * i] = i;
+        mesh.face[3 * i + 1 + odd] = (i + 1) % 5;
+        mesh.face[3 * i + 2 - odd] = (i + 2) % 5;
+    }
+    const cr_check_report r = run(&mesh);
+    CHECK(!r.closed && r.defect[CR_CHECK_TURNED_EDGE].count > 0);
+    CHECK(r.defect[CR_CHECK_OPEN_EDGE].count == 5 && r.euler == 0);
+    cr_repair_report done;
+    const cr_repair_options options = cr_repair_default();
+    CHECK(cr_repair_run(&mesh, &options, &done) == CAROM_OK);
+    CHECK(run(&mesh).defect[CR_CHECK_TURNED_EDGE].count > 0); // nothing can help it
+    cr_trimesh_release(&mesh);
+}
+
 static void test_inside_out_and_cavities(void)
 {
     cr_trimesh mesh = {0}, small = {0};
@@ -378,6 +412,8 @@ int main(void)
 {
     RUN(test_good_meshes_have_no_defects);
     RUN(test_every_defect_is_found_where_it_is);
+    RUN(test_the_majority_is_right);
+    RUN(test_a_moebius_strip_has_no_outside);
     RUN(test_inside_out_and_cavities);
     RUN(test_crossings);
     RUN(test_pinched_vertex);
