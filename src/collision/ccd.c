@@ -460,7 +460,10 @@ static double cut(const motion* m, const look* a, const look* b, const approach*
         // Through: the distance, signed along u, comes to zero. Look a little before that, by
         // the slope to b or since the last look, whichever is nearer.
         double slope = (a->distance - facing * b->distance) / wide;
-        if (way->t >= 0 && a->t - way->t < wide && way->distance > a->distance) {
+        if (way->t >= 0 && a->distance >= way->distance) { // it rises first: that tells nothing
+            return a->t + 0.5 * wide;
+        }
+        if (way->t >= 0 && a->t - way->t < wide) {
             slope = (way->distance - a->distance) / (a->t - way->t);
         }
         const double fraction = (a->distance - m->separation) / (slope * wide);

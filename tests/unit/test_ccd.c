@@ -422,6 +422,38 @@ static void test_hovering_pairs(void)
     }
 }
 
+// Pairs that are close to the separation, part a little and come back for good: the slope from the
+// start to the end once led to steps so small that the search gave up 8e-5 of the size away.
+static void test_rises_before_it_falls(void)
+{
+    static const query found[] = {
+        {CR_PAIR_PE,
+         {{0x1.a51d8p+5, -0x1.58602p+7, 0},
+          {0x1.6eacap+8, -0x1.75322p+8, 0},
+          {0, 0, 0},
+          {0x1.2f7b10a604335p+8, -0x1.d3eeeb7a82acep+7, 0}},
+         {{0x1.bac96p+7, -0x1.46731p+8, 0},
+          {0x1.26554p+7, -0x1.6d904p+7, 0},
+          {0, 0, 0},
+          {0x1.ae18214c46a7ep+7, -0x1.3fd33503245d6p+7, 0}},
+         0x1.4cc943791c125p+6},
+        {CR_PAIR_PE,
+         {{0x1.483b4p+8, -0x1.c3548p+8, 0},
+          {0x1.8b132p+9, -0x1.250edp+9, 0},
+          {0, 0, 0},
+          {0x1.038c3ffffe433p+7, -0x1.d9a39fffff048p+8, 0}},
+         {{0x1.1c6f4p+8, -0x1.c21c8p+8, 0},
+          {0x1.09a52p+9, -0x1.740f4p+7, 0},
+          {0, 0, 0},
+          {0x1.0dcc0fffff90dp+9, -0x1.a56d9fffff048p+8, 0}},
+         0},
+    };
+    uint64_t seed = 8;
+    for (int i = 0; i < 2; i++) {
+        check_query(&found[i], -1, &seed);
+    }
+}
+
 // ---- what must not change the answer --------------------------------------------------------
 
 static void test_scaling_and_moving_change_nothing(void)
@@ -578,6 +610,7 @@ int main(void)
     RUN(test_near_misses_are_near);
     RUN(test_random_motions);
     RUN(test_hovering_pairs);
+    RUN(test_rises_before_it_falls);
     RUN(test_scaling_and_moving_change_nothing);
     RUN(test_the_order_of_points_hardly_matters);
     RUN(test_hits_are_hits_backwards);
