@@ -17,8 +17,6 @@
 typedef enum feature { VERTEX, EDGE, FACE, FEATURES } feature;
 
 enum {
-    FEATURE_LEAF = 8,    // items of a leaf
-    BODY_LEAF = 8,       // bodies of a leaf
     STRAYS = 32,         // bodies far from their leaf, above which a new tree is the cheaper
     TASK_ITEMS = 2048,   // features of a task: a large pair of bodies becomes several tasks
     JOB_VERTICES = 2048, // vertices worth the handing out of a job
@@ -188,7 +186,7 @@ static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
     const int32_t count = feature_count(s, f);
-    if (cr_bvh_init(&trees->bvh, count, FEATURE_LEAF) != CAROM_OK) {
+    if (cr_bvh_init(&trees->bvh, count) != CAROM_OK) {
         return CAROM_ERR_MEMORY;
     }
     trees->root = cr_memory_take((size_t)s->body_count + 1, sizeof *trees->root);
@@ -243,7 +241,7 @@ static carom_status build(cr_broad* broad, const double* x, building* with)
     broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
     if (!with->seeds || !with->place || !with->scratch || !broad->shape || !broad->wanted ||
         !broad->fitted || !broad->trouble || !broad->body_box || !broad->seed || !broad->home ||
-        cr_bvh_init(&broad->bodies, s->body_count, BODY_LEAF) != CAROM_OK ||
+        cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
     }
@@ -479,6 +477,8 @@ typedef struct search {
     cr_keys* keys;
     cr_keys_cursor* cursor;
 } search;
+
+_Static_assert(CR_BVH_LEAF* CR_BVH_LEAF <= CR_KEYS_ROOM, "two leaves fill one room of keys");
 
 // The items of a leaf that meet the box of the other leaf. Without them the pairs would be many.
 static int32_t sift(const cr_bvh* bvh, const cr_bvh_node* leaf, const cr_box* box,
@@ -903,6 +903,9 @@ static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t 
     if (!cr_array_reserve(out, count) || !cr_array_reserve(&broad->key, count) ||
         !cr_array_reserve(&broad->spare, count)) {
         return CAROM_ERR_MEMORY;
+    }
+    if (count == 0) {
+        return CAROM_OK;
     }
     int64_t weight = 0, sum = 0;
     broad->jobs.count = 0;
