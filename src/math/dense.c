@@ -264,16 +264,16 @@ void cr_dense_eigen(int32_t n, const double* a, double* value, double* vector)
 {
     CR_ASSERT(n >= 0 && n <= eigen_most);
     double work[eigen_most * eigen_most];
-    double squares = 0.0;
+    double largest = 0.0;
     for (int32_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < n; j++) {
             work[i * n + j] = a[i * n + j];
             vector[i * n + j] = i == j;
-            squares += a[i * n + j] * a[i * n + j];
+            largest = fmax(largest, fabs(a[i * n + j]));
         }
     }
     // an entry this small moves no eigenvalue by a unit in the last place of the largest
-    const double small = 0.01 * DBL_EPSILON * sqrt(squares);
+    const double small = 0.01 * DBL_EPSILON * largest;
     int rotated = 1;
     for (int sweep = 0; sweep < eigen_sweeps && rotated; sweep++) {
         rotated = 0;
