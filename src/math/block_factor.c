@@ -6,8 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness.
+// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness. The pivots
+// of an LU, compared with the largest entry of their column, carry the round-off of small ones
+// before.
 static const double pivot_floor = 1e-14;
+static const double lu_pivot_floor = 1e-13;
 
 // Columns of an update that are computed and then spread at one go: they stay in the first cache.
 static const int32_t strip = 12;
@@ -226,7 +229,7 @@ static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor
         for (int32_t i = 0; kind == FACTOR_LU && i < super->width; i++) {
             scale = fmax(scale, fabs(column[i]));
         }
-        least[j] = pivot_floor * scale;
+        least[j] = (kind == FACTOR_LU ? lu_pivot_floor : pivot_floor) * scale;
     }
 }
 

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-// A pivot this far below the diagonal entry it came from (of an LU: below the largest entry of its
-// column) is round-off, not stiffness.
+// A pivot this far below the diagonal entry it came from is round-off, not stiffness. The pivots of
+// an LU, compared with the largest entry of their column, carry the round-off of small ones before.
 static const double pivot_floor = 1e-14;
+static const double lu_pivot_floor = 1e-13;
 
 enum {
     pivots_at_once = 4, // columns of the factor that are applied to the rest of A together
@@ -166,7 +167,7 @@ carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
         }
         double* row = row_of(a, n, j);
         const double size = fabs(row_in(a, n, p)[j]);
-        if (!(size > pivot_floor * above && size <= DBL_MAX)) {
+        if (!(size > lu_pivot_floor * above && size <= DBL_MAX)) {
             return CAROM_ERR_NOT_POSITIVE;
         }
         pivot[j] = p;
