@@ -342,6 +342,40 @@ static void test_ill_conditioned_is_backward_stable(void)
     cr_block_factor_destroy(f);
 }
 
+static void test_many_right_hand_sides(void)
+{
+    uint64_t seed = 12;
+    static double many[20 * most_scalars], one[most_scalars];
+    cr_block_factor* f = make_factor();
+    cr_block_matrix m = {0};
+    for (int trial = 0; trial < 60; trial++) {
+        const pattern p = random_pattern(&seed);
+        const int symmetric = trial % 3 == 0;
+        build(&m, &p, symmetric);
+        fill(&m, &seed, 20.0 + 40.0 * symmetric);
+        const int32_t n = m.scalar_count, count = pick(&seed, 20);
+        CHECK(cr_block_factor_analyse(f, &m) == CAROM_OK);
+        CHECK((symmetric ? cr_block_factor_cholesky(f, &m) : cr_block_factor_lu(f, &m)) ==
+              CAROM_OK);
+        for (int transposed = 0; transposed < 2; transposed++) {
+            const uint64_t kept = seed;
+            random_vector(n * count, &seed, many);
+            if (transposed) {
+                cr_block_factor_solve_transposed_many(f, count, many);
+            } else {
+                cr_block_factor_solve_many(f, count, many);
+            }
+            uint64_t again = kept;
+            for (int32_t k = 0; k < count; k++) {
+                random_vector(n, &again, one);
+                CHECK(backward_error(n, transposed, many + k * n, one) < 1e-12);
+            }
+        }
+    }
+    cr_block_matrix_release(&m);
+    cr_block_factor_destroy(f);
+}
+
 // The same matrix with its blocks numbered differently has the same solution.
 static void test_numbering_does_not_matter(void)
 {
@@ -502,6 +536,7 @@ static void test_warm_use_takes_no_memory(void)
                 CHECK(cr_block_factor_lu(f, &m) == CAROM_OK);
                 cr_block_factor_solve(f, x);
                 cr_block_factor_solve_transposed(f, x);
+                cr_block_factor_solve_many(f, 1, x);
             }
         }
     }
@@ -675,7 +710,7 @@ static void run_kernels(const cr_block_kernel* kernel, int32_t m, int32_t n, uin
     kernel->spread(5, run, n, a, 48, out->spread, 48);
     CHECK(kernel->cholesky(n, out->cholesky, 32, out->inverse[0]));
     CHECK(kernel->lu(n, out->lu, 32, out->inverse[1], out->pivot));
-    kernel->solve_right(m, n, out->solved, 48, out->cholesky, 1, 32, out->inverse[0]);
+    kernel->solve_right(m, n, out->solved, 48, out->cholesky, 1, 32, out->inverse[0], 1);
     kernel->times(m, n, a, 48, b, out->times);
     for (int32_t i = m; i < 48; i++) {
         y[i] = 0.0;
@@ -706,6 +741,7 @@ int main(void)
     RUN(test_lu_solves_both_ways);
     RUN(test_lu_of_stiff_sliding_contacts);
     RUN(test_ill_conditioned_is_backward_stable);
+    RUN(test_many_right_hand_sides);
     RUN(test_numbering_does_not_matter);
     RUN(test_refuses_what_has_no_factor);
     RUN(test_no_nan_gets_through);
