@@ -3,11 +3,14 @@
 #include "core/assert.h"
 #include "math/block_kernel.h"
 #include "math/block_order.h"
-#include <math.h>
+#include "math/scalar.h"
 #include <string.h>
 
-// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness.
+// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness. The pivots
+// of an LU, compared with the largest entry of their column, carry the round-off of small ones
+// before.
 static const double pivot_floor = 1e-14;
+static const double lu_pivot_floor = 1e-13;
 
 // Columns of an update that are computed and then spread at one go: they stay in the first cache.
 static const int32_t strip = 12;
@@ -41,8 +44,8 @@ struct cr_block_factor {
     CR_ARRAY(int32_t) at;    // [super_count] the first of its rows that is still to be used
     CR_ARRAY(cr_block_run) run;
     CR_ARRAY(double) product;
-    CR_ARRAY(double) x;    // [scalar_count] right-hand side in the order of elimination
-    CR_ARRAY(double) tail; // [tallest] the part of it a panel touches
+    CR_ARRAY(double) x;    // [scalar_count][8] right-hand sides in the order of elimination
+    CR_ARRAY(double) tail; // [tallest][8] the part of them a panel touches
 };
 
 carom_status cr_block_factor_create(cr_block_factor** out)
@@ -123,7 +126,8 @@ static int reserve_work(cr_block_factor* f)
            cr_array_reserve(&f->next, o->super_count) && cr_array_reserve(&f->at, o->super_count) &&
            cr_array_reserve(&f->run, o->block_count) &&
            cr_array_reserve(&f->product, strip * (o->tallest + 8)) &&
-           cr_array_reserve(&f->x, o->scalar_count) && cr_array_reserve(&f->tail, o->tallest);
+           cr_array_reserve(&f->x, 8 * o->scalar_count) &&
+           cr_array_reserve(&f->tail, 8 * o->tallest);
 }
 
 carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* m)
@@ -224,9 +228,9 @@ static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor
         const double* column = square + (ptrdiff_t)j * super->square_step;
         double scale = fabs(column[j]);
         for (int32_t i = 0; kind == FACTOR_LU && i < super->width; i++) {
-            scale = fmax(scale, fabs(column[i]));
+            scale = cr_max(scale, fabs(column[i]));
         }
-        least[j] = pivot_floor * scale;
+        least[j] = (kind == FACTOR_LU ? lu_pivot_floor : pivot_floor) * scale;
     }
 }
 
@@ -385,7 +389,7 @@ static int finish_cholesky(cr_block_factor* f, const cr_block_super* super)
         return 0;
     }
     f->kernel->solve_right(super->height, super->width, f->lower.items + super->panel_place,
-                           super->panel_step, square, 1, super->square_step, inverse);
+                           super->panel_step, square, 1, super->square_step, inverse, 1);
     return 1;
 }
 
@@ -401,7 +405,7 @@ static int finish_lu(cr_block_factor* f, const cr_block_super* super)
         return 0;
     }
     f->kernel->solve_right(super->height, super->width, f->lower.items + super->panel_place, step,
-                           square, super->square_step, 1, inverse);
+                           square, super->square_step, 1, inverse, 1);
     for (int32_t j = 0; j < super->width; j++) {
         double* a = upper + (ptrdiff_t)j * step;
         double* b = upper + (ptrdiff_t)pivot[j] * step;
@@ -412,7 +416,7 @@ static int finish_lu(cr_block_factor* f, const cr_block_super* super)
         }
     }
     f->kernel->solve_right(super->height, super->width, upper, step, square, 1, super->square_step,
-                           NULL);
+                           NULL, 0);
     return 1;
 }
 
@@ -454,39 +458,35 @@ carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m)
     return factor(f, m, FACTOR_LU);
 }
 
-// The numbers a panel's rows stand for, drawn together, and back again with what is to be taken
-// off.
-static void gather(const cr_block_order* o, const cr_block_super* super, const double* x,
-                   double* tail)
+// One half of a solve, at one supernode: the triangle T on its diagonal, entry (i,j) at
+// square[i * row + j * step], the panel below it, and the exchanges that go with it, if any.
+typedef struct triangle {
+    const double* square;
+    int32_t row, step;
+    const double* inverse; // one over its diagonal, or NULL for ones
+    const double* panel;
+    const int32_t* pivot;
+} triangle;
+
+// A = L L^T goes down the tree with L and up with its transpose. With A = P^T L U it is L first,
+// with its exchanges, and then (U^T)^T; for A^T x = b the two change places.
+static triangle pick_triangle(const cr_block_factor* f, const cr_block_super* super, int upward,
+                              int transposed)
 {
-    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
-        const int32_t i = o->row.items[p];
-        const double* from = x + o->first.items[i];
-        double* to = tail + o->row_place.items[p];
-        for (int32_t k = 0; k < o->size.items[i]; k++) {
-            to[k] = from[k];
-        }
-    }
-    for (int32_t k = super->height; k < super->panel_step; k++) {
-        tail[k] = 0.0;
-    }
+    const int lu = f->kind == FACTOR_LU;
+    const int upper = lu && (upward != transposed);
+    return (triangle){
+        .square = f->square.items + super->square_place,
+        .row = upper ? super->square_step : 1,
+        .step = upper ? 1 : super->square_step,
+        .inverse = lu && !upper ? NULL : f->inverse.items + super->scalar,
+        .panel = (upper ? f->upper.items : f->lower.items) + super->panel_place,
+        .pivot = lu && !upper ? f->pivot.items + super->scalar : NULL,
+    };
 }
 
-static void subtract_tail(const cr_block_order* o, const cr_block_super* super, const double* tail,
-                          double* x)
-{
-    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
-        const int32_t i = o->row.items[p];
-        const double* from = tail + o->row_place.items[p];
-        double* to = x + o->first.items[i];
-        for (int32_t k = 0; k < o->size.items[i]; k++) {
-            to[k] -= from[k];
-        }
-    }
-}
-
-// x := T^-1 x with T lower triangular, entry (i,j) at t[i * row + j * step]. What x_j contributes
-// is subtracted from all the others at once: these subtractions do not wait for each other.
+// x := T^-1 x. What x_j contributes is subtracted from all the others at once: these subtractions
+// do not wait for each other.
 static inline void solve_forward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
                                  const double* inverse, double* x)
 {
@@ -512,25 +512,61 @@ static inline void solve_backward(int32_t n, const double* t, ptrdiff_t row, ptr
     }
 }
 
-static void exchange(double* x, int32_t i, int32_t j)
+// Numbers i and j of a vector, or columns of `lanes` numbers.
+static inline void exchange(int32_t lanes, double* x, int32_t i, int32_t j)
 {
-    const double here = x[i];
-    x[i] = x[j];
-    x[j] = here;
+    for (int32_t k = 0; k < lanes; k++) {
+        const double here = x[i * lanes + k];
+        x[i * lanes + k] = x[j * lanes + k];
+        x[j * lanes + k] = here;
+    }
 }
 
-// Down the tree with a lower triangle, up with the transpose of one. Cholesky has one triangle.
-// With A = P^T L U the two are L and U^T; for A^T x = b they change places, and the exchanges,
-// which go with L, come last and backwards.
-static void solve(cr_block_factor* f, double* x, int32_t transposed)
+static void exchange_forward(int32_t lanes, int32_t n, const int32_t* pivot, double* x)
+{
+    for (int32_t j = 0; pivot && j < n; j++) {
+        exchange(lanes, x, j, pivot[j]);
+    }
+}
+
+static void exchange_backward(int32_t lanes, int32_t n, const int32_t* pivot, double* x)
+{
+    for (int32_t j = n - 1; pivot && j >= 0; j--) {
+        exchange(lanes, x, j, pivot[j]);
+    }
+}
+
+// tail := the part of y that a panel's rows stand for, and the other way round y -= tail.
+static inline void gather(const cr_block_order* o, const cr_block_super* super, int32_t lanes,
+                          const double* y, double* tail)
+{
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        const int32_t i = o->row.items[p];
+        const double* from = y + (ptrdiff_t)lanes * o->first.items[i];
+        double* to = tail + (ptrdiff_t)lanes * o->row_place.items[p];
+        for (int32_t k = 0; k < lanes * o->size.items[i]; k++) {
+            to[k] = from[k];
+        }
+    }
+}
+
+static inline void subtract_tail(const cr_block_order* o, const cr_block_super* super,
+                                 int32_t lanes, const double* tail, double* y)
+{
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        const int32_t i = o->row.items[p];
+        const double* from = tail + (ptrdiff_t)lanes * o->row_place.items[p];
+        double* to = y + (ptrdiff_t)lanes * o->first.items[i];
+        for (int32_t k = 0; k < lanes * o->size.items[i]; k++) {
+            to[k] -= from[k];
+        }
+    }
+}
+
+static void solve(cr_block_factor* f, double* x, int transposed)
 {
     CR_ASSERT(f->kind != FACTOR_NONE);
     const cr_block_order* o = &f->order;
-    const int lu = f->kind == FACTOR_LU;
-    const double* down = lu && transposed ? f->upper.items : f->lower.items;
-    const double* up = lu && !transposed ? f->upper.items : f->lower.items;
-    const int down_is_upper = lu && transposed;
-    const int up_is_upper = lu && !transposed;
     double* y = f->x.items;
     double* tail = f->tail.items;
     for (int32_t k = 0; k < o->block_count; k++) {
@@ -540,48 +576,96 @@ static void solve(cr_block_factor* f, double* x, int32_t transposed)
     }
     for (int32_t s = 0; s < o->super_count; s++) {
         const cr_block_super* super = &o->super.items[s];
-        const double* square = f->square.items + super->square_place;
-        const double* inverse = f->inverse.items + super->scalar;
-        const int32_t* pivot = f->pivot.items + super->scalar;
+        const triangle t = pick_triangle(f, super, 0, transposed);
         double* own = y + super->scalar;
-        if (down_is_upper) {
-            solve_forward(super->width, square, super->square_step, 1, inverse, own);
+        exchange_forward(1, super->width, t.pivot, own);
+        if (t.row == 1) { // a loop of its own for neighbouring numbers
+            solve_forward(super->width, t.square, 1, t.step, t.inverse, own);
         } else {
-            for (int32_t j = 0; lu && j < super->width; j++) {
-                exchange(own, j, pivot[j]);
-            }
-            solve_forward(super->width, square, 1, super->square_step, lu ? NULL : inverse, own);
+            solve_forward(super->width, t.square, t.row, 1, t.inverse, own);
         }
-        if (super->height > 0) {
-            f->kernel->times(super->height, super->width, down + super->panel_place,
-                             super->panel_step, own, tail);
-            subtract_tail(o, super, tail, y);
-        }
+        f->kernel->times(super->height, super->width, t.panel, super->panel_step, own, tail);
+        subtract_tail(o, super, 1, tail, y);
     }
     for (int32_t s = o->super_count - 1; s >= 0; s--) {
         const cr_block_super* super = &o->super.items[s];
-        const double* square = f->square.items + super->square_place;
-        const double* inverse = f->inverse.items + super->scalar;
-        const int32_t* pivot = f->pivot.items + super->scalar;
+        const triangle t = pick_triangle(f, super, 1, transposed);
         double* own = y + super->scalar;
-        if (super->height > 0) {
-            gather(o, super, y, tail);
-            f->kernel->minus_transposed(super->height, super->width, up + super->panel_place,
-                                        super->panel_step, tail, own);
-        }
-        if (up_is_upper) {
-            solve_backward(super->width, square, super->square_step, 1, inverse, own);
+        gather(o, super, 1, y, tail);
+        clear(tail + super->height, super->panel_step - super->height);
+        f->kernel->minus_transposed(super->height, super->width, t.panel, super->panel_step, tail,
+                                    own);
+        if (t.row == 1) {
+            solve_backward(super->width, t.square, 1, t.step, t.inverse, own);
         } else {
-            solve_backward(super->width, square, 1, super->square_step, lu ? NULL : inverse, own);
-            for (int32_t j = super->width - 1; lu && j >= 0; j--) {
-                exchange(own, j, pivot[j]);
-            }
+            solve_backward(super->width, t.square, t.row, 1, t.inverse, own);
         }
+        exchange_backward(1, super->width, t.pivot, own);
     }
     for (int32_t k = 0; k < o->block_count; k++) {
         for (int32_t i = 0; i < o->size.items[k]; i++) {
             x[o->outside.items[k] + i] = y[o->first.items[k] + i];
         }
+    }
+}
+
+// Eight right-hand sides at once, as the eight rows of a matrix Y: Y := Y T^-T down the tree and
+// Y := Y T^-1 up. The second is the first with both orders of T's numbers reversed.
+static void solve_eight(cr_block_factor* f, int32_t count, double* x, int transposed)
+{
+    const cr_block_order* o = &f->order;
+    const size_t n = (size_t)o->scalar_count;
+    double* y = f->x.items;
+    double* tail = f->tail.items;
+    for (int32_t k = 0; k < o->block_count; k++) {
+        for (int32_t i = 0; i < o->size.items[k]; i++) {
+            const size_t from = (size_t)(o->outside.items[k] + i);
+            double* to = y + 8 * (size_t)(o->first.items[k] + i);
+            for (int32_t r = 0; r < 8; r++) {
+                to[r] = r < count ? x[(size_t)r * n + from] : 0.0;
+            }
+        }
+    }
+    for (int32_t s = 0; s < o->super_count; s++) {
+        const cr_block_super* super = &o->super.items[s];
+        const triangle t = pick_triangle(f, super, 0, transposed);
+        double* own = y + 8 * (size_t)super->scalar;
+        exchange_forward(8, super->width, t.pivot, own);
+        f->kernel->solve_right(8, super->width, own, 8, t.square, t.row, t.step, t.inverse, 1);
+        f->kernel->product(8, super->height, super->width, own, 8, t.panel, super->panel_step, tail,
+                           8);
+        subtract_tail(o, super, 8, tail, y);
+    }
+    for (int32_t s = o->super_count - 1; s >= 0; s--) {
+        const cr_block_super* super = &o->super.items[s];
+        const triangle t = pick_triangle(f, super, 1, transposed);
+        const int32_t last = super->width - 1;
+        double* own = y + 8 * (size_t)super->scalar;
+        gather(o, super, 8, y, tail);
+        f->kernel->minus(8, super->width, super->height, tail, t.panel, super->panel_step, 1, own,
+                         8);
+        f->kernel->solve_right(8, super->width, own + 8 * (size_t)last, -8,
+                               t.square + (ptrdiff_t)last * (t.row + t.step), -t.step, -t.row,
+                               t.inverse ? t.inverse + last : NULL, -1);
+        exchange_backward(8, super->width, t.pivot, own);
+    }
+    for (int32_t k = 0; k < o->block_count; k++) {
+        for (int32_t i = 0; i < o->size.items[k]; i++) {
+            const size_t to = (size_t)(o->outside.items[k] + i);
+            const double* from = y + 8 * (size_t)(o->first.items[k] + i);
+            for (int32_t r = 0; r < count; r++) {
+                x[(size_t)r * n + to] = from[r];
+            }
+        }
+    }
+}
+
+static void solve_many(cr_block_factor* f, int32_t count, double* x, int transposed)
+{
+    CR_ASSERT(f->kind != FACTOR_NONE);
+    for (int32_t r = 0; r < count; r += 8) {
+        solve_eight(f, count - r < 8 ? count - r : 8, x + (size_t)r * (size_t)f->order.scalar_count,
+                    transposed);
     }
 }
 
@@ -593,6 +677,16 @@ void cr_block_factor_solve(cr_block_factor* f, double* x)
 void cr_block_factor_solve_transposed(cr_block_factor* f, double* x)
 {
     solve(f, x, 1);
+}
+
+void cr_block_factor_solve_many(cr_block_factor* f, int32_t count, double* x)
+{
+    solve_many(f, count, x, 0);
+}
+
+void cr_block_factor_solve_transposed_many(cr_block_factor* f, int32_t count, double* x)
+{
+    solve_many(f, count, x, 1);
 }
 
 int64_t cr_block_factor_nonzeros(const cr_block_factor* f)

@@ -24,9 +24,14 @@ typedef struct cr_block_kernel {
                    int32_t a_step, double* b, int32_t b_step);
 
     // X := X T^-T; X is m x n. T is lower triangular, its entry (i,j) at t[i * t_row + j * t_step].
-    // inverse[n] are the inverses of its diagonal, or NULL when that is all ones.
+    // inverse[i * inverse_step] are the inverses of its diagonal; NULL when that is all ones. Steps
+    // may be negative.
     void (*solve_right)(int32_t m, int32_t n, double* x, int32_t x_step, const double* t,
-                        int32_t t_row, int32_t t_step, const double* inverse);
+                        int32_t t_row, int32_t t_step, const double* inverse, int32_t inverse_step);
+
+    // C := C - A B^T; A is m x k, C m x n, entry (i,j) of B at b[i * b_row + j * b_step].
+    void (*minus)(int32_t m, int32_t n, int32_t k, const double* a, const double* b, int32_t b_row,
+                  int32_t b_step, double* c, int32_t step);
 
     // Lower triangle of D := its Cholesky factor. inverse[n] holds the least acceptable pivots and
     // becomes the inverses of the factor's diagonal. False when a pivot is not above its least.

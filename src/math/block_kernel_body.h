@@ -136,7 +136,8 @@ TARGET static void NAME(spread)(int32_t run_count, const cr_block_run* run, int3
 // if asked, solves with the n x n triangle. t is row k of T, inverse belongs to column k.
 INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, int32_t k,
                              const double* x, ptrdiff_t x_step, const double* t, ptrdiff_t t_row,
-                             ptrdiff_t t_step, const double* inverse, double* out)
+                             ptrdiff_t t_step, const double* inverse, ptrdiff_t inverse_step,
+                             double* out)
 {
     NAME(vec) sum[6][2];
     for (int j = 0; j < n; j++) {
@@ -164,7 +165,7 @@ INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, in
                     sum[j][v] -= sum[i][v] * t[j * t_row + i * t_step];
                 }
                 if (inverse) {
-                    sum[j][v] *= inverse[j];
+                    sum[j][v] *= inverse[j * inverse_step];
                 }
             }
         }
@@ -178,65 +179,76 @@ INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, in
 
 INLINE void NAME(solve_columns)(const int n, const int triangle, int32_t m, int32_t k,
                                 const double* x, int32_t x_step, const double* t, int32_t t_row,
-                                int32_t t_step, const double* inverse, double* out)
+                                int32_t t_step, const double* inverse, int32_t inverse_step,
+                                double* out)
 {
     int32_t i = 0;
     const int32_t rows = (m + 7) & ~7;
     for (; i + 2 * LANES <= rows; i += 2 * LANES) {
         NAME(solve_tile)
-        (2, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, out + i);
+        (2, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, inverse_step, out + i);
     }
     for (; i < rows; i += LANES) {
         NAME(solve_tile)
-        (1, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, out + i);
+        (1, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, inverse_step, out + i);
     }
 }
 
 // n <= 6 columns at `out`, after the k columns at x
 INLINE void NAME(solve_some)(int32_t n, const int triangle, int32_t m, int32_t k, const double* x,
                              int32_t x_step, const double* t, int32_t t_row, int32_t t_step,
-                             const double* inverse, double* out)
+                             const double* inverse, int32_t inverse_step, double* out)
 {
     switch (n) {
     case 6:
-        NAME(solve_columns)(6, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (6, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 5:
-        NAME(solve_columns)(5, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (5, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 4:
-        NAME(solve_columns)(4, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (4, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 3:
-        NAME(solve_columns)(3, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (3, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 2:
-        NAME(solve_columns)(2, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (2, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 1:
-        NAME(solve_columns)(1, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (1, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     default:
         break;
     }
 }
 
-TARGET static void NAME(subtract_some)(int32_t n, int32_t m, int32_t k, const double* a,
-                                       int32_t step, const double* b, int32_t b_row, int32_t b_step,
-                                       double* c)
+TARGET static void NAME(minus)(int32_t m, int32_t n, int32_t k, const double* a, const double* b,
+                               int32_t b_row, int32_t b_step, double* c, int32_t step)
 {
-    NAME(solve_some)(n, 0, m, k, a, step, b, b_row, b_step, NULL, c);
+    for (int32_t j = 0; j < n; j += 6) {
+        NAME(solve_some)
+        (n - j < 6 ? n - j : 6, 0, m, k, a, step, b + j * (ptrdiff_t)b_row, b_row, b_step, NULL, 0,
+         c + j * (ptrdiff_t)step);
+    }
 }
 
 TARGET static void NAME(solve_right)(int32_t m, int32_t n, double* x, int32_t x_step,
                                      const double* t, int32_t t_row, int32_t t_step,
-                                     const double* inverse)
+                                     const double* inverse, int32_t inverse_step)
 {
     for (int32_t k = 0; k < n; k += 6) {
         const int32_t some = n - k < 6 ? n - k : 6;
         NAME(solve_some)
-        (some, 1, m, k, x, x_step, t + (ptrdiff_t)k * t_row, t_row, t_step,
-         inverse ? inverse + k : NULL, x + (ptrdiff_t)k * x_step);
+        (some, 1, m, k, x, x_step, t + k * (ptrdiff_t)t_row, t_row, t_step,
+         inverse ? inverse + k * (ptrdiff_t)inverse_step : NULL, inverse_step,
+         x + k * (ptrdiff_t)x_step);
     }
 }
 
@@ -300,13 +312,13 @@ TARGET static int NAME(cholesky)(int32_t n, double* d, int32_t step, double* inv
     for (int32_t k = 0; k < n; k += 6) {
         const int32_t some = n - k < 6 ? n - k : 6;
         double* column = d + (ptrdiff_t)k * step;
-        NAME(subtract_some)(some, n - k, k, d + k, step, d + k, 1, step, column + k);
+        NAME(minus)(n - k, some, k, d + k, d + k, 1, step, column + k, step);
         if (!NAME(cholesky_some)(some, column + k, step, inverse + k)) {
             return 0;
         }
         if (n > k + some) {
             NAME(solve_some)
-            (some, 1, n - k - some, 0, column, step, column + k, 1, step, inverse + k,
+            (some, 1, n - k - some, 0, column, step, column + k, 1, step, inverse + k, 1,
              column + k + some);
         }
     }
@@ -376,11 +388,9 @@ TARGET static int NAME(lu)(int32_t n, double* d, int32_t d_step, double* inverse
                 }
             }
         }
-        for (int32_t c = next; c < n; c += 6) {
-            NAME(subtract_some)
-            (n - c < 6 ? n - c : 6, n - next, some, d + next + k * step, d_step, d + k + c * step,
-             d_step, 1, d + next + c * step);
-        }
+        NAME(minus)
+        (n - next, n - next, some, d + next + k * step, d + k + next * step, d_step, 1,
+         d + next + next * step, d_step);
     }
     return 1;
 }
@@ -457,8 +467,16 @@ TARGET static void NAME(minus_transposed)(int32_t m, int32_t n, const double* p,
     }
 }
 
-static const cr_block_kernel NAME(set) = {SET_NAME,          NAME(product),         NAME(spread),
-                                          NAME(solve_right), NAME(cholesky),        NAME(lu),
-                                          NAME(times),       NAME(minus_transposed)};
+static const cr_block_kernel NAME(set) = {
+    .name = SET_NAME,
+    .product = NAME(product),
+    .spread = NAME(spread),
+    .solve_right = NAME(solve_right),
+    .minus = NAME(minus),
+    .cholesky = NAME(cholesky),
+    .lu = NAME(lu),
+    .times = NAME(times),
+    .minus_transposed = NAME(minus_transposed),
+};
 
 #undef INLINE

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-// A pivot this far below the diagonal entry it came from (of an LU: below the largest entry of its
-// column) is round-off, not stiffness.
+// A pivot this far below the diagonal entry it came from is round-off, not stiffness. The pivots of
+// an LU, compared with the largest entry of their column, carry the round-off of small ones before.
 static const double pivot_floor = 1e-14;
+static const double lu_pivot_floor = 1e-13;
 
 enum {
     pivots_at_once = 4, // columns of the factor that are applied to the rest of A together
@@ -166,7 +167,7 @@ carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
         }
         double* row = row_of(a, n, j);
         const double size = fabs(row_in(a, n, p)[j]);
-        if (!(size > pivot_floor * above && size <= DBL_MAX)) {
+        if (!(size > lu_pivot_floor * above && size <= DBL_MAX)) {
             return CAROM_ERR_NOT_POSITIVE;
         }
         pivot[j] = p;
@@ -264,16 +265,16 @@ void cr_dense_eigen(int32_t n, const double* a, double* value, double* vector)
 {
     CR_ASSERT(n >= 0 && n <= eigen_most);
     double work[eigen_most * eigen_most];
-    double squares = 0.0;
+    double largest = 0.0;
     for (int32_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < n; j++) {
             work[i * n + j] = a[i * n + j];
             vector[i * n + j] = i == j;
-            squares += a[i * n + j] * a[i * n + j];
+            largest = fmax(largest, fabs(a[i * n + j]));
         }
     }
     // an entry this small moves no eigenvalue by a unit in the last place of the largest
-    const double small = 0.01 * DBL_EPSILON * sqrt(squares);
+    const double small = 0.01 * DBL_EPSILON * largest;
     int rotated = 1;
     for (int sweep = 0; sweep < eigen_sweeps && rotated; sweep++) {
         rotated = 0;
