@@ -30,8 +30,7 @@ static void rewind_members(cr_sim* sim, const cr_worker* worker)
     }
 }
 
-// Inertial targets of the members over h, from where they have got to.
-static void aim(cr_sim* sim, const cr_worker* worker, double h)
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -213,16 +212,13 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     return CAROM_OK;
 }
 
-static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
-                               double from, double to, const cr_contact_memory* warm,
-                               int32_t warm_count)
+cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
+                            double to)
 {
     const cr_model* model = sim->model;
-    const cr_island* island = &sim->near.island.items[index];
-    cr_island_result* result = &sim->island.items[index];
-    const cr_zone_task task = {
+    return (cr_zone_task){
         .bodies = &model->bodies,
-        .motion = &sim->motion,
+        .motion = (cr_motion*)&sim->motion,
         .h = h,
         .sheet = model->sheet,
         .material = model->material,
@@ -233,10 +229,6 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
         .frame = worker->frame.items,
         .member_sheet_count = worker->sheet.count,
         .member_sheet = worker->sheet.items,
-        .candidate_count = island->candidate_end - island->candidate_begin,
-        .candidate = sim->near.candidate.items + island->candidate_begin,
-        .warm_count = warm_count,
-        .warm = warm,
         .obstacle0 = sim->obstacle0,
         .obstacle1 = sim->obstacle1,
         .from = from,
@@ -248,6 +240,19 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
     };
+}
+
+static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
+                               double from, double to, const cr_contact_memory* warm,
+                               int32_t warm_count)
+{
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    cr_zone_task task = cr_island_task(sim, worker, h, from, to);
+    task.candidate_count = island->candidate_end - island->candidate_begin;
+    task.candidate = sim->near.candidate.items + island->candidate_begin;
+    task.warm_count = warm_count;
+    task.warm = warm;
     cr_zone_report report = {0};
     const carom_status status = cr_zone_solve(worker->zone, &task, &report);
     result->report.iterations += report.iterations;
@@ -263,6 +268,61 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     return status;
 }
 
+// Writes down a part that was solved, before its end becomes the members' place.
+static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
+                               double from, double to, int alone)
+{
+    const cr_model* model = sim->model;
+    const cr_motion* motion = &sim->motion;
+    const cr_candidate* candidates =
+        sim->near.candidate.items + sim->near.island.items[index].candidate_begin;
+    cr_record* record = &sim->island.items[index].record;
+    cr_record_part part = {.h = h,
+                           .from = from,
+                           .to = to,
+                           .alone = alone,
+                           .frame_begin = record->frame.count,
+                           .sheet_begin = record->sheet.count,
+                           .node_begin = record->node.count,
+                           .row_begin = record->row.count};
+    int ok = 1;
+    for (int32_t i = 0; i < worker->frame.count && ok; i++) {
+        const int32_t f = worker->frame.items[i];
+        const cr_record_frame frame = {.frame = f,
+                                       .t = cr_vec3_load(sim->next.t + 3 * f),
+                                       .v = cr_vec3_load(sim->next.v + 3 * f),
+                                       .om = cr_vec3_load(sim->next.om + 3 * f),
+                                       .q = cr_quat_load(sim->next.q + 4 * f),
+                                       .force = sim->force_now[f],
+                                       .torque = sim->torque_now[f],
+                                       .w = motion->w[f],
+                                       .u = motion->u[f]};
+        ok = cr_array_push(&record->frame, frame);
+    }
+    for (int32_t i = 0; i < worker->sheet.count && ok; i++) {
+        const int32_t s = worker->sheet.items[i];
+        ok = cr_array_push(&record->sheet, s);
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1] && ok; n++) {
+            const cr_record_node node = {.x = cr_vec3_load(sim->next.x + 3 * n),
+                                         .v = cr_vec3_load(sim->next.xv + 3 * n),
+                                         .force = sim->node_force_now[n],
+                                         .d = motion->d[n]};
+            ok = cr_array_push(&record->node, node);
+        }
+    }
+    const cr_zone_row* rows = NULL;
+    const int32_t row_count = alone ? 0 : cr_zone_rows(worker->zone, &rows);
+    for (int32_t i = 0; i < row_count && ok; i++) {
+        cr_record_row row = {candidates[rows[i].candidate], rows[i].lam};
+        row.candidate.compliance = rows[i].compliance;
+        ok = cr_array_push(&record->row, row);
+    }
+    part.frame_end = record->frame.count;
+    part.sheet_end = record->sheet.count;
+    part.row_end = record->row.count;
+    return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
 // The step as `parts` equal parts. Fails as a whole; the caller rewinds.
 static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
 {
@@ -271,12 +331,13 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     const double h = sim->model->world.dt / parts;
     const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
     result->contact.count = 0;
+    cr_record_clear(&result->record);
     rewind_members(sim, worker);
     const cr_contact_memory* warm = sim->state.memory.items;
     int32_t warm_count = sim->state.memory.count;
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
-        aim(sim, worker, h);
+        cr_island_aim(sim, worker, h);
         make_room(sim, worker);
         if (!alone) {
             carom_status status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
@@ -294,6 +355,12 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             }
             warm = worker->warm.items;
             warm_count = worker->warm.count;
+        }
+        if (sim->keeps) {
+            const carom_status status = write_down(sim, worker, index, h, from, to, alone);
+            if (status != CAROM_OK) {
+                return status;
+            }
         }
         advance(sim, worker, h, from, to);
         if (overreached(sim, worker)) {

@@ -78,6 +78,7 @@ void cr_sim_destroy(cr_sim* sim)
     for (int32_t i = 0; i < sim->island_ready; i++) {
         cr_array_release(&sim->island.items[i].contact);
         cr_array_release(&sim->island.items[i].memory);
+        cr_record_release(&sim->island.items[i].record);
     }
     void* const blocks[] = {sim->worker,         sim->force,     sim->torque,    sim->node_force,
                             sim->force_now,      sim->torque_now, sim->node_force_now,
@@ -118,6 +119,22 @@ carom_status cr_sim_reset(cr_sim* sim)
 const cr_step_report* cr_sim_report(const cr_sim* sim)
 {
     return &sim->report;
+}
+
+void cr_sim_keep(cr_sim* sim, int32_t keep)
+{
+    sim->keeps = keep;
+}
+
+carom_status cr_sim_record(const cr_sim* sim, cr_record* record)
+{
+    carom_status status = CAROM_OK;
+    record->step = sim->state.step - 1;
+    record->time = (double)record->step * sim->model->world.dt;
+    for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
+        status = cr_record_append(record, &sim->island.items[i].record);
+    }
+    return status;
 }
 
 int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts)

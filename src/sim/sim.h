@@ -3,6 +3,7 @@
 
 #include "contact/zone.h"
 #include "sim/near.h"
+#include "sim/record.h"
 #include "sim/state.h"
 
 // A contact of the last step (or of one part of it). Forces are impulses over the step: N s.
@@ -46,6 +47,10 @@ int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts);
 double* cr_sim_force(cr_sim* sim);      // [3*frame_count] N, world axes
 double* cr_sim_torque(cr_sim* sim);     // [3*frame_count] N m, world axes
 double* cr_sim_node_force(cr_sim* sim); // [3*node_count] N
+
+// Whether the coming steps leave a record; and that of the last step, appended to an empty one.
+void cr_sim_keep(cr_sim* sim, int32_t keep);
+carom_status cr_sim_record(const cr_sim* sim, cr_record* record);
 
 // One step of the model's dt. On any failure the state is what it was, and *error (may be NULL)
 // says which bodies and how far off.

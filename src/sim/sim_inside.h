@@ -3,6 +3,7 @@
 
 #include "contact/motion.h"
 #include "math/quat.h"
+#include "sim/record.h"
 #include "sim/sim.h"
 
 // What solving one island left behind.
@@ -13,6 +14,7 @@ typedef struct cr_island_result {
     int32_t narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
     CR_ARRAY(cr_contact_memory) memory; // of the last part, keys ascending
+    cr_record record;                   // when the simulation keeps one
 } cr_island_result;
 
 // One thread's scratch.
@@ -27,6 +29,7 @@ struct cr_sim {
     const cr_model* model;
     cr_state state;
     int32_t worker_count;
+    int32_t keeps; // nonzero: islands leave a record of what they did
     cr_worker* worker; // [worker_count]
     double *force, *torque, *node_force; // the caller's
     cr_vec3 *force_now, *torque_now;     // [frame_count] with the model's loads
@@ -48,5 +51,14 @@ struct cr_sim {
     cr_step_report report;
 };
 
+// sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now and
+// its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
+void cr_sim_gather(cr_sim* sim);
+
+// island.c: inertial targets of a worker's frames and sheets over h, from `next`, into motion.
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
+// The zone of one part, as a task: candidates and warm start are the caller's.
+cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
+                            double to);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);

@@ -225,10 +225,15 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         result->report.scalar_count, island->candidate_end - island->candidate_begin);
 }
 
-carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+void cr_sim_gather(cr_sim* sim)
 {
     gather_loads(sim);
     move_scripted(sim);
+}
+
+carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+{
+    cr_sim_gather(sim);
     guess_reach(sim);
     cr_state_vertices(&sim->state, sim->model, sim->start);
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
