@@ -54,6 +54,8 @@ struct cr_sim {
 // sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now and
 // its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
 void cr_sim_gather(cr_sim* sim);
+// The part of it that is scripted, with the pose at the start worked out from the script as well.
+void cr_sim_gather_scripts(cr_sim* sim);
 
 // island.c: inertial targets of a worker's frames and sheets over h, from `next`, into motion.
 void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);

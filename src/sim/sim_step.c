@@ -225,6 +225,31 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         result->report.scalar_count, island->candidate_end - island->candidate_begin);
 }
 
+void cr_sim_gather_scripts(cr_sim* sim)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+            const int32_t f = bodies->frame[b];
+            cr_vec3 t = cr_vec3_load(sim->model->t0 + 3 * f);
+            cr_quat q = cr_quat_load(sim->model->q0 + 4 * f);
+            if (sim->state.step > 0) {
+                scripted_pose(sim->model, f, sim->state.time, &t, &q);
+            }
+            cr_vec3_store(sim->state.t + 3 * f, t);
+            cr_quat_store(sim->state.q + 4 * f, q);
+        }
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        if (bodies->node_pinned[n]) {
+            const cr_vec3 x = sim->state.step > 0 ? scripted_node(sim->model, n, sim->state.time)
+                                                  : cr_vec3_load(sim->model->x0 + 3 * n);
+            cr_vec3_store(sim->state.x + 3 * n, x);
+        }
+    }
+    move_scripted(sim);
+}
+
 void cr_sim_gather(cr_sim* sim)
 {
     gather_loads(sim);
