@@ -162,6 +162,20 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
     }
 }
 
+// As near.c weighs a body for the compliance of its contacts: 0 for what does not move freely.
+static double weight(const cr_model* model, int32_t body)
+{
+    const int32_t sheet = model->body_sheet[body];
+    if (sheet < 0) {
+        return model->bodies.mass[model->bodies.frame[body]];
+    }
+    double sum = 0.0;
+    for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
+        sum += model->bodies.node_mass[n];
+    }
+    return sum;
+}
+
 // Thickness is the sum of radii unless a pairing says otherwise, friction the geometric mean, and
 // the compliance goes with the heavier body's mass.
 static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
@@ -188,12 +202,16 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
         g->friction[a] += 0.5 * in->friction * c->friction / model->bodies.friction[a];
         g->friction[b] += 0.5 * in->friction * c->friction / model->bodies.friction[b];
     }
-    const int32_t fa = model->bodies.frame[a], fb = model->bodies.frame[b];
-    const double ma = fa >= 0 ? model->bodies.mass[fa] : 0.0;
-    const double mb = fb >= 0 ? model->bodies.mass[fb] : 0.0;
-    const int32_t heavy = ma >= mb ? fa : fb;
-    if (model->body_sheet[a] < 0 && model->body_sheet[b] < 0) {
-        g->mass[heavy] -= in->compliance * c->compliance / cr_max(ma, mb);
+    const double ma = weight(model, a), mb = weight(model, b);
+    const int32_t heavy = ma >= mb ? a : b;
+    const double m_bar = -in->compliance * c->compliance / cr_max(ma, mb);
+    const int32_t sheet = model->body_sheet[heavy];
+    if (sheet < 0) {
+        g->mass[model->bodies.frame[heavy]] += m_bar;
+    }
+    for (int32_t n = sheet < 0 ? 0 : model->sheet_node[sheet];
+         sheet >= 0 && n < model->sheet_node[sheet + 1]; n++) {
+        g->node_mass[n] += m_bar;
     }
 }
 

@@ -3,9 +3,11 @@
 #include "core/assert.h"
 #include <string.h>
 
-// A zone is solved when the last full Newton step moved nothing by more than this part of the free
-// motion: what is left after it is of second order.
-static const double step_tolerance = 1e-9;
+// A zone is solved when a full Newton step moved nothing by more than the first of these parts of the
+// free motion; or, once below the second, when steps no longer shrink: that is round-off.
+static const double step_tolerance = 1e-14;
+static const double step_allowed = 1e-9;
+static const double still_shrinking = 0.25;
 // Round-off of positions, in units in the last place of the largest coordinate.
 static const double ulps = 16 * 0x1p-53;
 // Contacts whose force and gap are both below this part of the zone's scale sit on a kink.
@@ -489,7 +491,8 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     // from the start towards where inertia alone would lead, as far as nothing is in the way
     memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
     const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
-    const double tolerance = step_tolerance * scale + ulps * coordinate_scale(zone);
+    const double allowed = step_allowed * scale + ulps * coordinate_scale(zone);
+    double last = HUGE_VAL; // size of the step before
     cr_zone_point_place(zone);
     status = cr_zone_line_collect(zone);
     if (status != CAROM_OK) {
@@ -517,7 +520,10 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         zone->worth = worth(zone);
         zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
-        if (step == 1.0 && size <= tolerance) {
+        const int done = size <= step_tolerance * scale ||
+                         (size <= allowed && size > still_shrinking * last);
+        last = size;
+        if (step == 1.0 && done) {
             cr_zone_line_refresh(zone);
             status = finish(zone, scale);
             *report = zone->report;
