@@ -72,10 +72,11 @@ static carom_status read_binary(cr_scan* scan, cr_draft* draft)
     scan->at += 80;
     const int64_t count = little32(scan->at);
     const int64_t left = (int64_t)cr_scan_left(scan) - 4;
-    if (FACE * count > left) {
+    const int64_t wanted = FACE * count;
+    if (wanted > left) {
         return cr_scan_refuse_byte(scan, CAROM_ERR_FORMAT,
                                    "%lld faces take %lld bytes, but only %lld follow",
-                                   (long long)count, (long long)(FACE * count), (long long)left);
+                                   (long long)count, (long long)wanted, (long long)left);
     }
     scan->at += 4;
     for (int64_t f = 0; f < count; f++, scan->at += FACE) {

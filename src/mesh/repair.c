@@ -224,14 +224,15 @@ static carom_status turn_faces(cr_trimesh* mesh, int outwards, cr_repair_report*
 }
 
 // A hole of three edges takes one face, a longer one a fan about the middle of its rim.
-static carom_status fill_hole(cr_draft* draft, const int32_t* rim, int32_t count)
+static carom_status fill_hole(cr_draft* draft, const cr_trimesh* mesh, const int32_t* rim,
+                              int32_t count)
 {
     if (count == 3) {
         return cr_draft_face(draft, rim, NULL);
     }
     cr_vec3 middle = {0, 0, 0};
     for (int32_t i = 0; i < count; i++) {
-        middle = cr_vec3_add_scaled(middle, 1.0 / count, cr_vec3_load(draft->x.items + 3 * rim[i]));
+        middle = cr_vec3_add_scaled(middle, 1.0 / count, cr_trimesh_at(mesh, rim[i]));
     }
     const int32_t centre = cr_draft_vertex_count(draft);
     double x[3];
@@ -258,7 +259,7 @@ static carom_status fill_all(cr_trimesh* mesh, const cr_holes* holes, int32_t mo
     for (int32_t i = 0; i < holes->loop_count && status == CAROM_OK; i++) {
         const int32_t n = holes->start[i + 1] - holes->start[i];
         if (n >= 3 && n <= most) {
-            status = fill_hole(&draft, holes->vertex + holes->start[i], n);
+            status = fill_hole(&draft, mesh, holes->vertex + holes->start[i], n);
             report->filled_holes++;
         }
     }
