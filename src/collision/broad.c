@@ -51,18 +51,19 @@ typedef struct group {
 typedef struct feature_trees {
     cr_bvh bvh;
     int32_t* root;   // [body_count+1] first node of each body's tree
-    int32_t* corner; // [corners*count] places in the vertex forest, by place; none for VERTEX
+    int32_t* corner; // [corners*count] vertices, by place; none for VERTEX
     int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
 } feature_trees;
 
 struct cr_broad {
     const cr_surface* surface;
     feature_trees of[FEATURES];
-    uint8_t* shape;   // [body_count] feature of the highest dimension it has
-    uint8_t* wanted;  // [body_count] bit f: its tree of feature f takes part in this call
-    uint8_t* fitted;  // [body_count] bit f: that tree fits the boxes of the vertices
-    uint8_t* trouble; // [body_count] bits of TROUBLE_*
-    cr_box* body_box; // [body_count]
+    uint8_t* shape;     // [body_count] feature of the highest dimension it has
+    uint8_t* wanted;    // [body_count] bit f: its tree of feature f takes part in this call
+    uint8_t* fitted;    // [body_count] bit f: that tree fits the boxes of the vertices
+    uint8_t* trouble;   // [body_count] bits of TROUBLE_*
+    cr_box* body_box;   // [body_count]
+    cr_box* vertex_box; // [vertex_count] when its body last took part
 
     cr_bvh bodies;
     cr_bvh_seed* seed; // [seed_count] bodies that have vertices
@@ -134,10 +135,33 @@ static int32_t feature_count(const cr_surface* s, feature f)
     return f == VERTEX ? s->vertex_count : f == EDGE ? s->edge_count : s->face_count;
 }
 
-// Grows the trees of one feature, a body after the other, over the middles of their vertices.
-// `place` [vertex_count] holds the place of each vertex in its forest, and is written for VERTEX.
-static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds,
-                          int32_t* place)
+static void centre_of(const cr_box* box, double centre[3])
+{
+    for (int k = 0; k < 3; k++) {
+        centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
+    }
+}
+
+static cr_bvh_seed seed_of(const cr_broad* broad, feature f, int32_t rank, const double* x)
+{
+    const int corners = feature_corners[f];
+    const int32_t* v = &rank;
+    if (f != VERTEX) {
+        v = &feature_vertices(broad->surface, f)[corners * broad->of[f].at[rank]];
+    }
+    cr_box box = cr_box_empty();
+    for (int c = 0; c < corners; c++) {
+        const double* p = &x[3 * (size_t)v[c]];
+        const cr_box point = {{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
+        box = cr_box_union(&box, &point);
+    }
+    cr_bvh_seed seed = {.item = rank};
+    centre_of(&box, seed.centre);
+    return seed;
+}
+
+// Grows the trees of one feature, a body after the other.
+static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds)
 {
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
@@ -147,19 +171,7 @@ static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_se
         const int32_t count = range[body + 1] - range[body];
         trees->root[body] = trees->bvh.node.count;
         for (int32_t i = 0; i < count; i++) {
-            const int32_t rank = range[body] + i;
-            cr_box box = cr_box_empty();
-            for (int c = 0; c < corners; c++) {
-                const int32_t v =
-                    f == VERTEX ? rank : feature_vertices(s, f)[corners * trees->at[rank] + c];
-                const cr_box point = {{x[3 * v], x[3 * v + 1], x[3 * v + 2]},
-                                      {x[3 * v], x[3 * v + 1], x[3 * v + 2]}};
-                box = cr_box_union(&box, &point);
-            }
-            seeds[i] = (cr_bvh_seed){.item = rank};
-            for (int k = 0; k < 3; k++) {
-                seeds[i].centre[k] = 0.5 * box.lo[k] + 0.5 * box.hi[k];
-            }
+            seeds[i] = seed_of(broad, f, range[body] + i, x);
         }
         int32_t root;
         if (count > 0 && cr_bvh_plant(&trees->bvh, seeds, count, &root) != CAROM_OK) {
@@ -167,21 +179,17 @@ static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_se
         }
     }
     trees->root[s->body_count] = trees->bvh.node.count;
-    for (int32_t i = 0; i < trees->bvh.item_count; i++) {
-        const int32_t rank = trees->bvh.item[i];
-        if (f == VERTEX) {
-            place[rank] = i;
-        }
-        for (int c = 0; f != VERTEX && c < corners; c++) {
-            trees->corner[corners * i + c] =
-                place[feature_vertices(s, f)[corners * trees->at[rank] + c]];
+    for (int32_t i = 0; i < trees->bvh.item_count && f != VERTEX; i++) {
+        const int32_t* v = &feature_vertices(s, f)[corners * trees->at[trees->bvh.item[i]]];
+        for (int c = 0; c < corners; c++) {
+            trees->corner[corners * i + c] = v[c];
         }
     }
     return CAROM_OK;
 }
 
-// Memory and ranks of one forest. scratch [feature_count].
-static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
+// Memory and ranks of one feature. scratch [feature_count].
+static carom_status init_trees(cr_broad* broad, feature f, int32_t* scratch)
 {
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
@@ -213,7 +221,7 @@ static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
     return CAROM_OK;
 }
 
-static int32_t larger(int32_t a, int32_t b)
+static int32_t larger_of(int32_t a, int32_t b)
 {
     return a > b ? a : b;
 }
@@ -221,34 +229,34 @@ static int32_t larger(int32_t a, int32_t b)
 // What create needs and gives back at its end.
 typedef struct building {
     cr_bvh_seed* seeds;
-    int32_t *place, *scratch;
+    int32_t* scratch;
 } building;
 
 static carom_status build(cr_broad* broad, const double* x, building* with)
 {
     const cr_surface* s = broad->surface;
-    const int32_t most = larger(s->vertex_count, larger(s->edge_count, s->face_count));
+    const int32_t most = larger_of(s->vertex_count, larger_of(s->edge_count, s->face_count));
     const size_t bodies = (size_t)s->body_count;
     with->seeds = cr_memory_take((size_t)most, sizeof *with->seeds);
-    with->place = cr_memory_take((size_t)s->vertex_count, sizeof *with->place);
     with->scratch = cr_memory_take((size_t)most, sizeof *with->scratch);
     broad->shape = cr_memory_take(bodies, 1);
     broad->wanted = cr_memory_take(bodies, 1);
     broad->fitted = cr_memory_take(bodies, 1);
     broad->trouble = cr_memory_take(bodies, 1);
     broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
+    broad->vertex_box = cr_memory_take((size_t)s->vertex_count, sizeof *broad->vertex_box);
     broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
     broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
-    if (!with->seeds || !with->place || !with->scratch || !broad->shape || !broad->wanted ||
-        !broad->fitted || !broad->trouble || !broad->body_box || !broad->seed || !broad->home ||
+    if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
+        !broad->trouble || !broad->body_box || !broad->vertex_box || !broad->seed || !broad->home ||
         cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
     }
     for (feature f = VERTEX; f < FEATURES; f++) {
-        carom_status status = init_forest(broad, f, with->scratch);
+        carom_status status = init_trees(broad, f, with->scratch);
         if (status == CAROM_OK) {
-            status = plant(broad, f, x, with->seeds, with->place);
+            status = plant(broad, f, x, with->seeds);
         }
         if (status != CAROM_OK) {
             return status;
@@ -282,7 +290,6 @@ carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broa
     building with = {0};
     const carom_status status = build(broad, x, &with);
     cr_memory_free(with.seeds);
-    cr_memory_free(with.place);
     cr_memory_free(with.scratch);
     if (status != CAROM_OK) {
         cr_broad_destroy(broad);
@@ -308,6 +315,7 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->fitted);
     cr_memory_free(broad->trouble);
     cr_memory_free(broad->body_box);
+    cr_memory_free(broad->vertex_box);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
     cr_memory_free(broad->home);
@@ -333,7 +341,7 @@ static cr_box swept_box(const cr_broad* broad, int32_t v)
                     {cr_max(p[0], q[0]) + r, cr_max(p[1], q[1]) + r, cr_max(p[2], q[2]) + r}};
 }
 
-// Groups n things of weight w(i) into jobs. True while there is memory.
+// Ends a job before `next` once it has the weight of a full one. False: no memory.
 static int end_job(cr_broad* broad, int64_t* weight, int64_t full, int32_t next)
 {
     if (*weight < full) {
@@ -394,18 +402,23 @@ static carom_status fit_bodies(cr_broad* broad, int32_t worker_count)
                                         : CAROM_OK;
 }
 
+static int same_box(const cr_box* a, const cr_box* b)
+{
+    return (a->lo[0] == b->lo[0]) & (a->lo[1] == b->lo[1]) & (a->lo[2] == b->lo[2]) &
+           (a->hi[0] == b->hi[0]) & (a->hi[1] == b->hi[1]) & (a->hi[2] == b->hi[2]);
+}
+
 // Boxes of the vertices of a body. True when they are what they were: a body at rest.
 static int fit_vertices(cr_broad* broad, int32_t body)
 {
     const cr_surface* s = broad->surface;
-    cr_bvh* bvh = &broad->of[VERTEX].bvh;
     int same = 1;
-    for (int32_t i = s->body_vertex[body]; i < s->body_vertex[body + 1]; i++) {
-        const cr_box box = swept_box(broad, bvh->item[i]);
-        cr_box* old = &bvh->box[i];
-        same &= (box.lo[0] == old->lo[0]) & (box.lo[1] == old->lo[1]) & (box.lo[2] == old->lo[2]) &
-                (box.hi[0] == old->hi[0]) & (box.hi[1] == old->hi[1]) & (box.hi[2] == old->hi[2]);
-        *old = box;
+    for (int32_t v = s->body_vertex[body]; v < s->body_vertex[body + 1]; v++) {
+        const cr_box box = swept_box(broad, v);
+        if (!same_box(&box, &broad->vertex_box[v])) {
+            broad->vertex_box[v] = box;
+            same = 0;
+        }
     }
     return same;
 }
@@ -413,16 +426,20 @@ static int fit_vertices(cr_broad* broad, int32_t body)
 static void fit_features(cr_broad* broad, int32_t body, feature f)
 {
     const int32_t* range = feature_range(broad->surface, f);
-    const cr_box* vertex = broad->of[VERTEX].bvh.box;
+    const cr_box* vertex = broad->vertex_box;
     feature_trees* trees = &broad->of[f];
+    cr_box* box = trees->bvh.box;
+    for (int32_t i = range[body]; f == VERTEX && i < range[body + 1]; i++) {
+        box[i] = vertex[trees->bvh.item[i]];
+    }
     for (int32_t i = range[body]; f == EDGE && i < range[body + 1]; i++) {
         const int32_t* c = &trees->corner[2 * (size_t)i];
-        trees->bvh.box[i] = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
+        box[i] = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
     }
     for (int32_t i = range[body]; f == FACE && i < range[body + 1]; i++) {
         const int32_t* c = &trees->corner[3 * (size_t)i];
         const cr_box side = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
-        trees->bvh.box[i] = cr_box_union(&side, &vertex[c[2]]);
+        box[i] = cr_box_union(&side, &vertex[c[2]]);
     }
     cr_bvh_refit(&trees->bvh, trees->root[body], trees->root[body + 1]);
 }
@@ -478,9 +495,9 @@ typedef struct search {
     cr_keys_cursor* cursor;
 } search;
 
-_Static_assert(CR_BVH_LEAF* CR_BVH_LEAF <= CR_KEYS_ROOM, "two leaves fill one room of keys");
+_Static_assert((CR_BVH_LEAF) * (CR_BVH_LEAF) <= CR_KEYS_ROOM, "two leaves fill one room of keys");
 
-// The items of a leaf that meet the box of the other leaf. Without them the pairs would be many.
+// The items of a leaf that meet the box of the other leaf: only these are held against each other.
 static int32_t sift(const cr_bvh* bvh, const cr_bvh_node* leaf, const cr_box* box,
                     int32_t near[CR_BVH_LEAF])
 {
@@ -522,7 +539,8 @@ static int key_within(const search* s, int32_t i, int32_t j, uint64_t* key)
     int apart = 1;
     if (s->kind == CR_PAIR_PT) {
         const int32_t* c = &s->corner_a[3 * (size_t)i];
-        apart = (c[0] != j) & (c[1] != j) & (c[2] != j);
+        const int32_t v = s->b->item[j];
+        apart = (c[0] != v) & (c[1] != v) & (c[2] != v);
     } else {
         int swap = first > second;
         if (s->kind == CR_PAIR_EE) {
@@ -555,13 +573,6 @@ static void search_leaves_within(int32_t node_a, int32_t node_b, void* user)
         }
     }
     s->cursor->at = out;
-}
-
-static void centre_of(const cr_box* box, double centre[3])
-{
-    for (int k = 0; k < 3; k++) {
-        centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
-    }
 }
 
 // Grows the tree over the bodies where they are now.

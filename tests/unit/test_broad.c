@@ -418,6 +418,35 @@ static void test_soft_sheet_meets_itself(void)
     cr_array_release(&truth);
 }
 
+// Whole leaves of the tree over the bodies are fixed here, under one body that moves over all.
+static void test_fixed_ground_under_a_cloth(void)
+{
+    cr_pair_list found = {0}, truth = {0};
+    scene s = {0};
+    for (int i = 0; i < 80; i++) {
+        const int column = i % 8, row = i / 8;
+        put_box(&s, column, row, 0, 1);
+        end_body(&s, CR_SURFACE_FIXED, -1);
+    }
+    put_sheet(&s, 0, 0, 1, 1, 11, 9);
+    end_body(&s, CR_SURFACE_SOFT, -1);
+    finish(&s);
+    cr_broad* broad = NULL;
+    uint64_t seed = 31;
+    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    for (int step = 0; step < 3; step++) {
+        stir(&s, &seed, 0.1 * step, 0.01);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 2, &found) == CAROM_OK);
+        brute_force(&s, &truth);
+        CHECK(same_lists(&found, &truth));
+        CHECK(found.count > 1000);
+    }
+    cr_broad_destroy(broad);
+    release(&s);
+    cr_array_release(&found);
+    cr_array_release(&truth);
+}
+
 static void test_all_points_in_one_place(void)
 {
     cr_pair_list found = {0}, truth = {0};
@@ -579,6 +608,7 @@ int main(void)
     RUN(test_agrees_with_brute_force);
     RUN(test_touching_boxes_count);
     RUN(test_soft_sheet_meets_itself);
+    RUN(test_fixed_ground_under_a_cloth);
     RUN(test_all_points_in_one_place);
     RUN(test_nothing_and_one);
     RUN(test_refuses_what_is_not_finite);
