@@ -336,19 +336,67 @@ INLINE void NAME(exchange)(double* d, ptrdiff_t step, int32_t from, int32_t to, 
     }
 }
 
+// other -= factor * column, rows first .. n-1
+INLINE void NAME(minus_column)(int32_t first, int32_t n, double factor,
+                               const double* restrict column, double* restrict other)
+{
+    for (int32_t i = first; i < n; i++) {
+        other[i] -= column[i] * factor;
+    }
+}
+
+// The first row of first .. n-1 with the largest magnitude. Four maxima that do not wait for each
+// other, then a search for where the largest came from. A NaN is passed over unless it is first.
+INLINE int32_t NAME(find_pivot)(int32_t first, int32_t n, const double* column)
+{
+    double most[4] = {0};
+    int32_t i = first;
+    for (; i + 4 <= n; i += 4) {
+        for (int c = 0; c < 4; c++) {
+            most[c] = fabs(column[i + c]) > most[c] ? fabs(column[i + c]) : most[c];
+        }
+    }
+    for (; i < n; i++) {
+        most[0] = fabs(column[i]) > most[0] ? fabs(column[i]) : most[0];
+    }
+    most[0] = most[0] > most[1] ? most[0] : most[1];
+    most[2] = most[2] > most[3] ? most[2] : most[3];
+    const double largest = most[0] > most[2] ? most[0] : most[2];
+    if (!(fabs(column[first]) < largest)) {
+        return first;
+    }
+    for (i = first + 1; fabs(column[i]) != largest; i++) {
+    }
+    return i;
+}
+
+// u := l^-1 u for a unit lower triangle l[column][row]; written out, so that it happens in
+// registers
+INLINE void NAME(unit_solve)(double (*l)[6], double* u)
+{
+    const double x0 = u[0];
+    const double x1 = u[1] - l[0][1] * x0;
+    const double x2 = u[2] - l[0][2] * x0 - l[1][2] * x1;
+    const double x3 = u[3] - l[0][3] * x0 - l[1][3] * x1 - l[2][3] * x2;
+    const double x4 = u[4] - l[0][4] * x0 - l[1][4] * x1 - l[2][4] * x2 - l[3][4] * x3;
+    u[5] = u[5] - l[0][5] * x0 - l[1][5] * x1 - l[2][5] * x2 - l[3][5] * x3 - l[4][5] * x4;
+    u[1] = x1;
+    u[2] = x2;
+    u[3] = x3;
+    u[4] = x4;
+}
+
 // Columns k .. k+some-1 of an LU: the largest entry of each in turn becomes the pivot.
 INLINE int NAME(lu_some)(int32_t n, int32_t k, int32_t some, double* d, ptrdiff_t step,
                          double* inverse, int32_t* pivot)
 {
     for (int32_t j = k; j < k + some; j++) {
         double* column = d + j * step;
-        int32_t p = j;
-        for (int32_t i = j + 1; i < n; i++) {
-            p = fabs(column[i]) > fabs(column[p]) ? i : p;
-        }
-        // asked this way round, a NaN in the column is refused unless it lies where it is not
-        // looked at; then it spreads into a later column
-        if (!(fabs(column[p]) > inverse[j] && fabs(column[p]) <= DBL_MAX)) {
+        const int32_t p = NAME(find_pivot)(j, n, column);
+        const double largest = fabs(column[p]);
+        // A NaN on the diagonal stays there and is refused. One below it spreads along its row,
+        // which is never chosen until it is the last: then it is refused.
+        if (!(largest > inverse[j] && largest <= DBL_MAX)) {
             return 0;
         }
         pivot[j] = p;
@@ -360,11 +408,7 @@ INLINE int NAME(lu_some)(int32_t n, int32_t k, int32_t some, double* d, ptrdiff_
             column[i] *= inverse[j];
         }
         for (int32_t c = j + 1; c < k + some; c++) {
-            double* other = d + c * step;
-            const double factor = other[j];
-            for (int32_t i = j + 1; i < n; i++) {
-                other[i] -= column[i] * factor;
-            }
+            NAME(minus_column)(j + 1, n, d[j + c * step], column, d + c * step);
         }
     }
     return 1;
@@ -379,14 +423,14 @@ TARGET static int NAME(lu)(int32_t n, double* d, int32_t d_step, double* inverse
             return 0;
         }
         const int32_t next = k + some;
-        for (int32_t c = next; c < n; c++) { // rows k .. next-1 of U
-            double* column = d + c * step + k;
-            for (int32_t j = 0; j < some; j++) {
-                const double factor = column[j];
-                for (int32_t i = j + 1; i < some; i++) {
-                    column[i] -= d[k + i + (k + j) * step] * factor;
-                }
+        double l[6][6] = {0};
+        for (int32_t j = 0; j < some; j++) {
+            for (int32_t i = j + 1; i < some; i++) {
+                l[j][i] = d[k + i + (k + j) * step];
             }
+        }
+        for (int32_t c = next; c < n; c++) { // there are columns left, so this was a full six
+            NAME(unit_solve)(l, d + c * step + k);
         }
         NAME(minus)
         (n - next, n - next, some, d + next + k * step, d + k + next * step, d_step, 1,
