@@ -18,6 +18,7 @@ static const double nothing = 1e-13;
 // Of the momentum that changes hands: a residual below `solved` is a solution, below `good` too
 // when it no longer falls.
 static const double solved = 1e-15, good = 1e-11;
+static const double round_off = 1e-15; // of the momentum there is
 
 // Of the energy: more than this would be gained, not rounded.
 static const double energy_round_off = 1e-13;
@@ -419,10 +420,13 @@ static int solve_lcp(cr_events_impulse_system* system)
 // and b are those of u afterwards.
 static double residual(cr_events_impulse_system* system, const double* u, double t, double stick)
 {
-    double scale = 0.0, size = 0.0;
+    double scale = 0.0, size = 0.0, whole = 0.0;
     cr_events_impulse_rub(system, u, stick);
     momentum_change(system, u);
     for (int32_t i = 0; i < system->n; i++) {
+        const double mass =
+            i % 6 < 3 ? system->inertia[i / 6].m[i % 6][i % 6] : system->mass[i / 6];
+        whole = cr_max(whole, mass * fabs(u[i]));
         scale = cr_max(scale, fabs(system->force[i]));
     }
     for (int32_t c = 0; c < system->m; c++) {
@@ -439,6 +443,7 @@ static double residual(cr_events_impulse_system* system, const double* u, double
     for (int32_t i = 0; i < system->n; i++) {
         size += system->force[i] * system->force[i];
     }
+    scale += round_off / good * whole; // a slow touch of fast bodies is known no better
     return scale > 0.0 ? sqrt(size) / scale : 0.0;
 }
 
@@ -677,8 +682,14 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
             at_lo = at;
         }
     }
-    impact->tamed = 1;
-    return fabs(at) < energy_round_off;
+    impact->tamed = fabs(at) < energy_round_off;
+    if (impact->tamed) {
+        return 1;
+    }
+    // it jumps: the last one below will do
+    impact->tame = lo;
+    set_bounce(events, system, lo);
+    return solve(system, impact->rubs, stick) && gain(system) <= energy_round_off;
 }
 
 static int stands_still(const cr_events_impulse_system* system)
