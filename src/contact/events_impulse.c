@@ -420,19 +420,21 @@ static int solve_lcp(cr_events_impulse_system* system)
 // and b are those of u afterwards.
 static double residual(cr_events_impulse_system* system, const double* u, double t, double stick)
 {
-    double scale = 0.0, size = 0.0, whole = 0.0;
+    double scale = 0.0, size = 0.0, whole = 0.0, speed = 0.0;
     cr_events_impulse_rub(system, u, stick);
     momentum_change(system, u);
     for (int32_t i = 0; i < system->n; i++) {
         const double mass =
             i % 6 < 3 ? system->inertia[i / 6].m[i % 6][i % 6] : system->mass[i / 6];
         whole = cr_max(whole, mass * fabs(u[i]));
+        speed = cr_max(speed, fabs(u[i]));
         scale = cr_max(scale, fabs(system->force[i]));
     }
     for (int32_t c = 0; c < system->m; c++) {
         const cr_events_impulse_line* line = &system->line[c];
         const double j = line->j + t * (line->j_new - line->j);
         scale = cr_max(scale, j);
+        whole = cr_max(whole, line->mu * j * line->weight * speed); // by the round-off of a slip
         for (int k = 0; k < 12; k++) {
             const int32_t b = system->row[c].side[k / 6];
             if (b >= 0) {

@@ -492,7 +492,7 @@ static void test_random_pairs(void)
         w->friction_speed = sample % 3 ? 1e-3 : 1e-4;
         for (int i = 0; i < 2; i++) {
             const cr_vec3 t =
-                cr_vec3_add((cr_vec3){i ? 0.25 : -0.25, 0, 0}, random_vec(&seed, 0.03));
+                cr_vec3_add((cr_vec3){i ? 0.18 : -0.18, 0, 0}, random_vec(&seed, 0.02));
             const cr_vec3 v = cr_vec3_add((cr_vec3){i ? -2 : 2, 0, 0}, random_vec(&seed, 1));
             const double mass = check_random(&seed, 0.5, 3);
             int32_t b;
