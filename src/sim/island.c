@@ -323,6 +323,53 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
+// Impacts on the way to the targets, which are others after them.
+static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
+                         double to)
+{
+    const cr_model* model = sim->model;
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    const cr_events_task task = {
+        .bodies = &model->bodies,
+        .motion = &sim->motion,
+        .q_target = sim->q_target,
+        .q = sim->next.q,
+        .v = sim->next.v,
+        .om = sim->next.om,
+        .h = h,
+        .frame_count = worker->frame.count,
+        .frame = worker->frame.items,
+        .candidate_count = island->candidate_end - island->candidate_begin,
+        .candidate = sim->near.candidate.items + island->candidate_begin,
+        .obstacle0 = sim->obstacle0,
+        .obstacle1 = sim->obstacle1,
+        .from = from,
+        .to = to,
+        .friction_speed = model->world.friction_speed,
+        .bounce_floor = model->world.bounce_floor,
+        .max_events = model->world.max_events,
+    };
+    cr_events_report report;
+    const carom_status status = cr_events_run(worker->events, &task, &report);
+    const cr_events_contact* hits;
+    const int32_t count = status == CAROM_OK ? cr_events_contacts(worker->events, &hits) : 0;
+    result->impacts += report.impacts;
+    for (int32_t i = 0; i < count; i++) {
+        const cr_pair* pair = &task.candidate[hits[i].candidate].pair;
+        const cr_contact contact = {.body = {model->bodies.vertex_body[pair->v[0]],
+                                             model->bodies.vertex_body[pair->v[3]]},
+                                    .point = hits[i].place,
+                                    .normal = hits[i].normal,
+                                    .impulse = hits[i].impulse,
+                                    .island = index};
+        if (!cr_array_push(&result->contact, contact)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return status;
+}
+
 // The step as `parts` equal parts. Fails as a whole; the caller rewinds.
 static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
 {
@@ -330,7 +377,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     cr_island_result* result = &sim->island.items[index];
     const double h = sim->model->world.dt / parts;
     const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
-    result->contact.count = 0;
+    result->contact.count = result->impacts = 0;
     cr_record_clear(&result->record);
     rewind_members(sim, worker);
     const cr_contact_memory* warm = sim->state.memory.items;
@@ -340,7 +387,10 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         cr_island_aim(sim, worker, h);
         make_room(sim, worker);
         if (!alone) {
-            carom_status status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
+            carom_status status = meet(sim, worker, index, h, from, to);
+            if (status == CAROM_OK) {
+                status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
+            }
             if (status == CAROM_OK) {
                 status = keep_contacts(sim, worker, index, h);
             }

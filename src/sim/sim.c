@@ -43,6 +43,9 @@ carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim**
     carom_status status = take_scratch(sim);
     for (int32_t i = 0; i < sim->worker_count && status == CAROM_OK; i++) {
         status = cr_zone_create(&sim->worker[i].zone);
+        if (status == CAROM_OK) {
+            status = cr_events_create(&sim->worker[i].events);
+        }
     }
     if (status == CAROM_OK) {
         status = cr_state_init(&sim->state, model);
@@ -71,6 +74,7 @@ void cr_sim_destroy(cr_sim* sim)
     }
     for (int32_t i = 0; sim->worker && i < sim->worker_count; i++) {
         cr_zone_destroy(sim->worker[i].zone);
+        cr_events_destroy(sim->worker[i].events);
         cr_array_release(&sim->worker[i].frame);
         cr_array_release(&sim->worker[i].sheet);
         cr_array_release(&sim->worker[i].warm);

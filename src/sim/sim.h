@@ -26,6 +26,7 @@ typedef struct cr_step_report {
     int32_t weakly_active;
     int32_t event_count;      // impacts inside the step
     int32_t candidate_count;
+    int32_t impacts;          // events, see contact/events.h
     int32_t retries;          // times the step was redone with a wider look around
     double least_gap;         // m, distance - thickness over all candidates; HUGE_VAL: none
     double residual;          // the largest, relative

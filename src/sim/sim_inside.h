@@ -1,6 +1,7 @@
 // sim_inside.h - the scratch of a simulation, shared by the files of sim/ and nobody else.
 #pragma once
 
+#include "contact/events.h"
 #include "contact/motion.h"
 #include "math/quat.h"
 #include "sim/record.h"
@@ -10,6 +11,7 @@
 typedef struct cr_island_result {
     carom_status status;
     cr_zone_report report;
+    int32_t impacts; // events, of all parts
     int32_t parts;
     int32_t narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
@@ -20,6 +22,7 @@ typedef struct cr_island_result {
 // One thread's scratch.
 typedef struct cr_worker {
     cr_zone* zone;
+    cr_events* events;
     CR_ARRAY(int32_t) frame;
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_contact_memory) warm;

@@ -195,6 +195,7 @@ static void write_report(cr_sim* sim, int32_t retries)
         const cr_zone_report* zone = &result->report;
         report.island_count += zone->iterations > 0;
         report.parts = result->parts > report.parts ? result->parts : report.parts;
+        report.impacts += result->impacts;
         report.iterations += zone->iterations;
         report.factorisations += zone->factorisations;
         report.weakly_active += zone->weakly_active;

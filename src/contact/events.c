@@ -1,0 +1,438 @@
+#include "contact/events.h"
+#include "bodies/spin.h"
+#include "contact/events_inside.h"
+#include "core/memory.h"
+
+// No run has more events than this many per member, whatever max_events says.
+enum { MOST_PER_MEMBER = 64 };
+
+carom_status cr_events_create(cr_events** out)
+{
+    *out = cr_memory_take(1, sizeof(cr_events));
+    return *out ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+void cr_events_destroy(cr_events* events)
+{
+    if (!events) {
+        return;
+    }
+    cr_array_release(&events->body);
+    cr_array_release(&events->segment);
+    cr_array_release(&events->near);
+    cr_array_release(&events->impact);
+    cr_array_release(&events->member);
+    cr_array_release(&events->row);
+    cr_array_release(&events->contact);
+    cr_array_release(&events->number);
+    cr_array_release(&events->index);
+    cr_array_release(&events->bar);
+    cr_memory_free(events);
+}
+
+static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
+{
+    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
+}
+
+static carom_status begin_body(cr_events* events, int32_t i)
+{
+    const cr_events_task* task = events->task;
+    const cr_motion* motion = task->motion;
+    const int32_t f = task->frame[i];
+    const cr_events_body body = {.frame = f,
+                                 .segment = i,
+                                 .support = -1,
+                                 .lock = task->bodies->lock[f],
+                                 .mass = task->bodies->mass[f],
+                                 .extent = task->bodies->extent[f],
+                                 .inertia = cr_vec3_load(task->bodies->inertia + 3 * f),
+                                 .a = motion->a[f],
+                                 .torque = motion->torque[f]};
+    const cr_mat3 r = motion->r0[f];
+    const cr_vec3 v = unlocked(cr_vec3_load(task->v + 3 * f), body.lock);
+    cr_vec3 om = cr_vec3_load(task->om + 3 * f);
+    if (body.lock >> 3) {
+        om = cr_mat3_tapply(r, unlocked(cr_mat3_apply(r, om), body.lock >> 3));
+    }
+    const cr_events_segment segment = {.body = i,
+                                       .impact = -1,
+                                       .next = -1,
+                                       .to = task->h,
+                                       .q = cr_quat_load(task->q + 4 * f),
+                                       .r = r,
+                                       .v = cr_vec3_add_scaled(v, 0.5 * task->h, body.a),
+                                       .om = om,
+                                       .rate = cr_vec3_scale(1.0 / task->h, motion->turn[f])};
+    return cr_array_push(&events->body, body) && cr_array_push(&events->segment, segment)
+               ? CAROM_OK
+               : CAROM_ERR_MEMORY;
+}
+
+// The member that a body of the scene is, -1 when its motion is given, -2 when it is cloth.
+static int32_t find_member(const cr_events_task* task, int32_t body)
+{
+    if (task->bodies->kind[body] == CR_BODY_CLOTH) {
+        return -2;
+    }
+    if (task->bodies->kind[body] != CR_BODY_RIGID) {
+        return -1;
+    }
+    int32_t low = 0, high = task->frame_count - 1;
+    while (low <= high) {
+        const int32_t mid = low + (high - low) / 2, frame = task->frame[mid];
+        if (frame == task->bodies->frame[body]) {
+            return mid;
+        }
+        if (frame < task->bodies->frame[body]) {
+            low = mid + 1;
+        } else {
+            high = mid - 1;
+        }
+    }
+    return -1;
+}
+
+// Everybody at the start, and which pairs may meet. *hits: whether any does.
+static carom_status begin(cr_events* events, int32_t* hits)
+{
+    const cr_events_task* task = events->task;
+    events->body.count = events->segment.count = events->near.count = 0;
+    events->impact.count = events->member.count = events->row.count = events->contact.count = 0;
+    events->report = (cr_events_report){0};
+    *hits = 0;
+    for (int32_t i = 0; i < task->frame_count; i++) {
+        if (begin_body(events, i) != CAROM_OK) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    int32_t last[2] = {-1, -1};
+    cr_events_near near = {0};
+    for (int32_t i = 0; i < task->candidate_count; i++) {
+        const cr_pair* pair = &task->candidate[i].pair;
+        const int32_t body[2] = {task->bodies->vertex_body[pair->v[0]],
+                                 task->bodies->vertex_body[pair->v[3]]};
+        for (int side = 0; side < 2; side++) {
+            if (body[side] != last[side]) {
+                near.side[side] = find_member(task, body[side]);
+                last[side] = body[side];
+            }
+        }
+        if (near.side[0] < -1 || near.side[1] < -1 || (near.side[0] < 0 && near.side[1] < 0)) {
+            continue;
+        }
+        near.candidate = i;
+        // until the bodies that rest are known, a first look is all
+        const int may = cr_events_path_first(events, &near);
+        near.toi = may ? 0.0 : HUGE_VAL;
+        if (!cr_array_push(&events->near, near)) {
+            return CAROM_ERR_MEMORY;
+        }
+        for (int side = 0; side < 2; side++) {
+            if (near.side[side] >= 0) {
+                events->body.items[near.side[side]].touching |= near.rests;
+            }
+        }
+    }
+    for (int32_t i = 0; i < events->near.count; i++) {
+        cr_events_near* at = &events->near.items[i];
+        if (at->toi == 0.0) {
+            cr_events_path_search(events, at);
+            *hits += at->toi < HUGE_VAL;
+        }
+    }
+    return CAROM_OK;
+}
+
+// The pairs of bodies that got other paths look again.
+static void search_again(cr_events* events, const cr_events_impact* impact)
+{
+    for (int32_t i = 0; i < events->near.count; i++) {
+        cr_events_near* near = &events->near.items[i];
+        if (cr_events_group_has(events, impact, near->side[0]) ||
+            cr_events_group_has(events, impact, near->side[1])) {
+            cr_events_path_search(events, near);
+        }
+    }
+}
+
+static int32_t earliest(const cr_events* events)
+{
+    int32_t best = -1;
+    for (int32_t i = 0; i < events->near.count; i++) {
+        const double toi = events->near.items[i].toi;
+        if (toi < HUGE_VAL && (best < 0 || toi < events->near.items[best].toi)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static cr_vec3 rate_of(const cr_events_body* body, double left, cr_vec3 om)
+{
+    return body->lock >> 3 ? om : cr_spin_rate(body->inertia, left, om, body->torque);
+}
+
+// A supported body goes on as its support lets it from the start.
+static void follow_support(cr_events* events, int32_t index)
+{
+    const cr_events_impact* impact = &events->impact.items[index];
+    const double h = events->task->h;
+    for (int32_t i = impact->member_begin; i < impact->member_end; i++) {
+        const cr_events_member* member = &events->member.items[i];
+        cr_events_body* body = &events->body.items[member->body];
+        cr_events_segment* segment = &events->segment.items[member->segment];
+        const cr_vec3 before = cr_vec3_load(member->before), after = cr_vec3_load(member->after);
+        const cr_vec3 more = cr_mat3_tapply(member->pose.r, cr_vec3_sub(after, before));
+        const cr_vec3 a = cr_vec3_load(member->after + 3);
+        segment->v = cr_vec3_add_scaled(segment->v, 0.5 * h, cr_vec3_sub(a, body->a));
+        body->a = a;
+        body->torque =
+            cr_vec3_add(body->torque, (cr_vec3){body->inertia.x * more.x, body->inertia.y * more.y,
+                                                body->inertia.z * more.z});
+        body->support = index;
+        segment->rate = rate_of(body, h, segment->om);
+    }
+}
+
+static int pushes(const cr_events* events, const cr_events_impact* impact)
+{
+    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+        if (events->row.items[i].active) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void forget(cr_events* events, const cr_events_impact* impact)
+{
+    events->member.count = impact->member_begin;
+    events->row.count = impact->row_begin;
+}
+
+// Asks of a body whether it rests on something; if it does it has another path from now on.
+static carom_status ask_support(cr_events* events, int32_t index)
+{
+    cr_events_impact impact;
+    events->body.items[index].asked = 1;
+    carom_status status = cr_events_group_support(events, index, &impact);
+    if (status == CAROM_OK) {
+        status = cr_events_impulse_solve(events, &impact);
+    }
+    if (status == CAROM_ERR_MEMORY) {
+        return status;
+    }
+    if (status != CAROM_OK || !pushes(events, &impact)) {
+        forget(events, &impact);
+        return CAROM_OK;
+    }
+    if (!cr_array_push(&events->impact, impact)) {
+        return CAROM_ERR_MEMORY;
+    }
+    follow_support(events, events->impact.count - 1);
+    search_again(events, &impact);
+    return CAROM_OK;
+}
+
+// Whether a body that takes part in what is about to happen must be asked first.
+static int unasked(const cr_events* events, int32_t index)
+{
+    if (index < 0) {
+        return 0;
+    }
+    const cr_events_body* body = &events->body.items[index];
+    return body->touching && !body->asked && body->impacts == 0;
+}
+
+static carom_status report_contacts(cr_events* events, const cr_events_impact* impact)
+{
+    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+        const cr_events_row* row = &events->row.items[i];
+        if (!row->active) {
+            continue;
+        }
+        const double mu = events->task->candidate[row->candidate].friction;
+        cr_vec3 place = {0};
+        for (int k = 0; k < 4; k++) {
+            place = cr_vec3_add_scaled(place, 0.5 * fabs(row->at.c[k]), row->x[k]);
+        }
+        const cr_vec3 push = cr_vec3_add_scaled(row->at.n, -mu, row->rub);
+        const cr_events_contact contact = {.candidate = row->candidate,
+                                           .time = impact->time,
+                                           .place = place,
+                                           .normal = row->at.n,
+                                           .impulse = cr_vec3_scale(row->j, push)};
+        if (!cr_array_push(&events->contact, contact)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return CAROM_OK;
+}
+
+// From the impact on everybody in it is on a new path.
+static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
+{
+    const double s = impact->time;
+    for (int32_t i = impact->member_begin; i < impact->member_end; i++) {
+        const cr_events_member* member = &events->member.items[i];
+        cr_events_body* body = &events->body.items[member->body];
+        cr_events_segment* old = &events->segment.items[member->segment];
+        old->to = s;
+        old->next = events->impact.count;
+        cr_events_segment segment = {.body = member->body,
+                                     .impact = events->impact.count,
+                                     .next = -1,
+                                     .from = s,
+                                     .to = events->task->h,
+                                     .u = member->pose.u,
+                                     .v = cr_vec3_load(member->after + 3)};
+        cr_vec3 om;
+        cr_spin_path(body->inertia, s - old->from, old->q, old->om, body->torque, old->rate,
+                     &segment.q, &om);
+        segment.r = cr_quat_to_matrix(segment.q);
+        segment.om = cr_mat3_tapply(member->pose.r, cr_vec3_load(member->after));
+        segment.rate = rate_of(body, events->task->h - s, segment.om);
+        body->segment = events->segment.count;
+        body->impacts++;
+        events->report.most =
+            body->impacts > events->report.most ? body->impacts : events->report.most;
+        events->report.capped += body->impacts == events->task->max_events;
+        if (!cr_array_push(&events->segment, segment)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    events->report.impacts++;
+    return cr_array_push(&events->impact, *impact) ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+// The event that begins with a pair: all that hit together with it. Where somebody has to be asked
+// first nothing happens yet: it is looked for again.
+static carom_status happen(cr_events* events, int32_t first)
+{
+    cr_events_near* near = &events->near.items[first];
+    for (int side = 0; side < 2; side++) {
+        if (unasked(events, near->side[side])) {
+            return ask_support(events, near->side[side]);
+        }
+    }
+    cr_events_impact impact;
+    carom_status status = cr_events_group_make(events, first, &impact);
+    for (int32_t i = impact.member_begin; status == CAROM_OK && i < impact.member_end; i++) {
+        const int32_t body = events->member.items[i].body;
+        if (unasked(events, body)) {
+            forget(events, &impact);
+            return ask_support(events, body);
+        }
+    }
+    if (status == CAROM_OK) {
+        status = cr_events_impulse_solve(events, &impact);
+    }
+    if (status == CAROM_ERR_MEMORY) {
+        return status;
+    }
+    if (status != CAROM_OK || !pushes(events, &impact)) {
+        forget(events, &impact);
+        near->toi = HUGE_VAL;
+        return CAROM_OK;
+    }
+    status = report_contacts(events, &impact);
+    if (status == CAROM_OK) {
+        status = part_ways(events, &impact);
+    }
+    if (status == CAROM_OK) {
+        search_again(events, &impact);
+    }
+    return status;
+}
+
+static void write_target(cr_events* events, const cr_events_body* body)
+{
+    const cr_events_task* task = events->task;
+    cr_motion* motion = task->motion;
+    const cr_events_segment* segment = &events->segment.items[body->segment];
+    const int32_t f = body->frame;
+    const double h = task->h, d = h - segment->from;
+    const cr_vec3 half = cr_vec3_scale(0.5, body->a);
+    cr_vec3 u = cr_vec3_add_scaled(segment->u, d, cr_vec3_add_scaled(segment->v, d, half));
+    cr_vec3 v = cr_vec3_add_scaled(segment->v, d - 0.5 * h, body->a);
+    motion->guess[f] = u;
+    cr_spin_path(body->inertia, d, segment->q, segment->om, body->torque, segment->rate,
+                 &task->q_target[f], &motion->om1[f]);
+    if (body->support >= 0) { // what the support took the zone sees in full
+        const cr_vec3 more = cr_vec3_sub(motion->a[f], body->a);
+        const cr_vec3 torque = cr_vec3_sub(motion->torque[f], body->torque);
+        const cr_vec3 spin = {h * torque.x / body->inertia.x, h * torque.y / body->inertia.y,
+                              h * torque.z / body->inertia.z};
+        u = cr_vec3_add_scaled(u, h * h, more);
+        v = cr_vec3_add_scaled(v, h, more);
+        motion->om1[f] = cr_vec3_add(motion->om1[f], spin);
+        const cr_quat turn = cr_quat_from_rotation(cr_vec3_scale(h, spin));
+        task->q_target[f] = cr_quat_normalize(cr_quat_mul(task->q_target[f], turn));
+    }
+    motion->rp[f] = cr_quat_to_matrix(task->q_target[f]);
+    motion->ut[f] = motion->u[f] = u;
+    motion->v1[f] = v;
+    motion->w[f] = motion->turn[f] = (cr_vec3){0};
+}
+
+static void write_targets(cr_events* events)
+{
+    cr_vec3* turn = events->task->motion->turn;
+    for (int32_t i = 0; i < events->body.count; i++) {
+        if (events->body.items[i].impacts > 0) {
+            write_target(events, &events->body.items[i]);
+        }
+    }
+    for (int32_t i = 0; i < events->segment.count; i++) {
+        const cr_events_segment* segment = &events->segment.items[i];
+        const cr_events_body* body = &events->body.items[segment->body];
+        if (body->impacts > 0) {
+            cr_vec3* sum = &turn[body->frame];
+            *sum = cr_vec3_add_scaled(*sum, segment->to - segment->from, segment->rate);
+        }
+    }
+}
+
+carom_status cr_events_run(cr_events* events, const cr_events_task* task, cr_events_report* report)
+{
+    events->task = task;
+    int32_t hits = 0;
+    carom_status status = begin(events, &hits);
+    const int64_t most = (int64_t)MOST_PER_MEMBER * (task->frame_count + 1);
+    for (int64_t i = 0; i < most && status == CAROM_OK && hits; i++) {
+        const int32_t first = earliest(events);
+        if (first < 0) {
+            break;
+        }
+        status = happen(events, first);
+    }
+    if (status == CAROM_OK) {
+        write_targets(events);
+    }
+    *report = events->report;
+    return status;
+}
+
+int32_t cr_events_contacts(const cr_events* events, const cr_events_contact** contacts)
+{
+    *contacts = events->contact.items;
+    return events->contact.count;
+}
+
+int cr_events_hit(const cr_events* events, int32_t frame)
+{
+    int32_t low = 0, high = events->body.count - 1;
+    while (low <= high) {
+        const int32_t mid = low + (high - low) / 2;
+        if (events->body.items[mid].frame == frame) {
+            return events->body.items[mid].impacts > 0;
+        }
+        if (events->body.items[mid].frame < frame) {
+            low = mid + 1;
+        } else {
+            high = mid - 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,523 @@
+#include "contact/events_inside.h"
+#include "contact/row.h"
+
+// Rows of one impact of two bodies that are apart by more than this part of the tolerance belong
+// together only if they point the same way, by this cosine: else they are other contacts, later.
+static const double together = 1e-6, same_way = 0.99;
+
+// A vertex has one distance from a body: its nearest pair. Nearer by less is round-off.
+static const double nearer = 1e-12;
+
+enum { SUPPORT_BODIES = 8, ROOT_STEPS = 30 };
+
+// The group that is being made.
+typedef struct group {
+    cr_events* events;
+    cr_events_impact* impact;
+    int32_t pair[CR_EVENTS_GROUP_PAIRS][2]; // bodies ascending, -1: anything given
+} group;
+
+int cr_events_group_has(const cr_events* events, const cr_events_impact* impact, int32_t body)
+{
+    for (int32_t i = impact->member_begin; i < impact->member_end && body >= 0; i++) {
+        if (events->member.items[i].body == body) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int32_t member_of(const group* g, int32_t body)
+{
+    for (int32_t i = g->impact->member_begin; i < g->impact->member_end && body >= 0; i++) {
+        if (g->events->member.items[i].body == body) {
+            return i - g->impact->member_begin;
+        }
+    }
+    return -1;
+}
+
+static int32_t pair_of(const group* g, const cr_events_near* near)
+{
+    const int32_t low = near->side[0] < near->side[1] ? near->side[0] : near->side[1];
+    const int32_t high = near->side[0] < near->side[1] ? near->side[1] : near->side[0];
+    for (int32_t i = 0; i < g->impact->pair_count; i++) {
+        if (g->pair[i][0] == low && g->pair[i][1] == high) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// False when there is no room or no memory; the latter is told apart by *status.
+static int add_member(group* g, int32_t body, carom_status* status)
+{
+    if (body < 0 || member_of(g, body) >= 0) {
+        return 1;
+    }
+    if (g->impact->member_end - g->impact->member_begin >= CR_EVENTS_GROUP_BODIES) {
+        return 0;
+    }
+    const double s = g->impact->time;
+    const int32_t segment = g->events->body.items[body].segment;
+    cr_events_member member = {.body = body, .segment = segment};
+    member.pose = cr_events_path_pose(g->events, body, s);
+    cr_vec3_store(member.before, cr_events_path_spin(g->events, body, s));
+    cr_vec3_store(member.before + 3, member.pose.v);
+    if (!cr_array_push(&g->events->member, member)) {
+        *status = CAROM_ERR_MEMORY;
+        return 0;
+    }
+    g->impact->member_end++;
+    return 1;
+}
+
+static int name_pair(group* g, const cr_events_near* near)
+{
+    if (pair_of(g, near) >= 0) {
+        return 1;
+    }
+    if (g->impact->pair_count >= CR_EVENTS_GROUP_PAIRS) {
+        return 0;
+    }
+    int32_t* pair = g->pair[g->impact->pair_count++];
+    pair[0] = near->side[0] < near->side[1] ? near->side[0] : near->side[1];
+    pair[1] = near->side[0] < near->side[1] ? near->side[1] : near->side[0];
+    return 1;
+}
+
+static int add_pair(group* g, const cr_events_near* near, carom_status* status)
+{
+    return add_member(g, near->side[0], status) && add_member(g, near->side[1], status) &&
+           name_pair(g, near);
+}
+
+// Poses of both sides at the group's time; with `spins` their turning is the momentary spin.
+static void poses(const group* g, const cr_events_near* near, int spins, cr_events_pose pose[2])
+{
+    for (int side = 0; side < 2; side++) {
+        const int32_t body = near->side[side], m = member_of(g, body);
+        if (m >= 0) {
+            const cr_events_member* member = &g->events->member.items[g->impact->member_begin + m];
+            pose[side] = member->pose;
+            if (spins) {
+                pose[side].turning = cr_vec3_load(member->before);
+            }
+            continue;
+        }
+        pose[side] = cr_events_path_pose(g->events, body, g->impact->time);
+        if (spins && body >= 0) {
+            pose[side].turning = cr_events_path_spin(g->events, body, g->impact->time);
+        }
+    }
+}
+
+// Gap, closest points and closing speed of a near pair at the group's time; its rate by the path.
+static double look_at(group* g, cr_events_near* near)
+{
+    const cr_candidate* c = &g->events->task->candidate[near->candidate];
+    cr_events_pose pose[2];
+    cr_vec3 x[4], given[4];
+    poses(g, near, 1, pose);
+    cr_events_path_points(g->events, near, pose, g->impact->time, x, given);
+    near->at = cr_distance_closest(c->pair.kind, x);
+    near->gap = near->at.distance - c->thickness;
+    near->closing = -cr_events_path_gap_rate(&near->at, x, given, near, pose, c->pair.kind);
+    g->events->report.evaluations++;
+    poses(g, near, 0, pose);
+    return cr_events_path_gap_rate(&near->at, x, given, near, pose, c->pair.kind);
+}
+
+// The point that alone stands for a side of a pair, -1 when there are more.
+static int32_t lone_vertex(const cr_events* events, const cr_events_near* near, int side)
+{
+    const cr_pair* pair = &events->task->candidate[near->candidate].pair;
+    int32_t vertex = -1, count = 0;
+    for (int k = 0; k < 4; k++) {
+        if ((near->at.active >> k & 1) && cr_row_side(pair->kind, k) == side) {
+            vertex = pair->v[k];
+            count++;
+        }
+    }
+    return count == 1 ? vertex : -1;
+}
+
+enum { UNSEEN = -2, SEEN = -1 };
+
+// A pair in which a vertex is nearer to some other part of the same body is no contact of its own:
+// the diagonal of a face under a corner, the next triangle under a ball.
+static int outdone(const group* g, const cr_events_near* near)
+{
+    const cr_events* events = g->events;
+    for (int side = 0; side < 2; side++) {
+        const int32_t vertex = lone_vertex(events, near, side);
+        for (int32_t i = 0; vertex >= 0 && i < events->near.count; i++) {
+            const cr_events_near* other = &events->near.items[i];
+            if (other->row == UNSEEN || pair_of(g, other) != pair_of(g, near)) {
+                continue;
+            }
+            const int same =
+                lone_vertex(events, other, 0) == vertex || lone_vertex(events, other, 1) == vertex;
+            if (same && other->at.distance < near->at.distance * (1.0 - nearer)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int same_contact(const cr_events* events, const cr_events_near* a, const cr_events_near* b)
+{
+    const cr_candidate* list = events->task->candidate;
+    const cr_contact_key ka = cr_candidate_key(&list[a->candidate].pair, a->at.active);
+    const cr_contact_key kb = cr_candidate_key(&list[b->candidate].pair, b->at.active);
+    return cr_candidate_compare_keys(&ka, &kb) == 0;
+}
+
+// Whether an earlier row measures the same distance.
+static int repeated(const group* g, const cr_events_near* near)
+{
+    for (int32_t i = 0; i < g->events->near.count; i++) {
+        const cr_events_near* other = &g->events->near.items[i];
+        if (other == near) {
+            return 0;
+        }
+        if (other->row >= 0 && same_contact(g->events, other, near)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void begin(group* g, cr_events* events, cr_events_impact* impact, double s)
+{
+    *g = (group){.events = events, .impact = impact};
+    *impact = (cr_events_impact){.time = s,
+                                 .member_begin = events->member.count,
+                                 .member_end = events->member.count,
+                                 .row_begin = events->row.count,
+                                 .row_end = events->row.count};
+    for (int32_t i = 0; i < events->near.count; i++) {
+        events->near.items[i].row = UNSEEN;
+    }
+}
+
+// A near pair becomes a row at the group's time.
+static carom_status add_row(group* g, cr_events_near* near)
+{
+    cr_events* events = g->events;
+    const cr_pair* pair = &events->task->candidate[near->candidate].pair;
+    cr_events_row row = {.candidate = near->candidate,
+                         .pair = pair_of(g, near),
+                         .at = near->at,
+                         .closing = near->closing};
+    cr_events_pose pose[2];
+    poses(g, near, 0, pose);
+    cr_events_path_points(events, near, pose, g->impact->time, row.x, row.given);
+    cr_vec3 a[2];
+    for (int side = 0; side < 2; side++) {
+        row.side[side] = member_of(g, near->side[side]);
+        a[side] = near->side[side] >= 0 ? events->body.items[near->side[side]].a : (cr_vec3){0};
+    }
+    for (int k = 0; k < 4; k++) {
+        const int side = cr_row_side(pair->kind, k);
+        if (near->at.active >> k & 1 && row.side[side] >= 0) {
+            row.arm[k] = cr_vec3_sub(row.x[k], pose[side].t);
+        }
+    }
+    const double gained = fabs(cr_vec3_dot(near->at.n, cr_vec3_sub(a[0], a[1])));
+    row.ramp =
+        events->task->bounce_floor * events->task->h * gained + cr_events_path_floor(events, near);
+    near->row = g->impact->row_end - g->impact->row_begin;
+    if (!cr_array_push(&events->row, row)) {
+        return CAROM_ERR_MEMORY;
+    }
+    g->impact->row_end++;
+    return CAROM_OK;
+}
+
+// Looks at all near pairs of the members, and takes in other bodies that are being hit right now.
+static carom_status spread(group* g)
+{
+    cr_events* events = g->events;
+    carom_status status = CAROM_OK;
+    for (int grown = 1; grown;) {
+        grown = 0;
+        for (int32_t i = 0; i < events->near.count; i++) {
+            cr_events_near* near = &events->near.items[i];
+            if (near->row != UNSEEN ||
+                (member_of(g, near->side[0]) < 0 && member_of(g, near->side[1]) < 0)) {
+                continue;
+            }
+            look_at(g, near);
+            near->row = SEEN;
+            if (pair_of(g, near) < 0 && near->gap <= cr_events_path_tolerance(events, near) &&
+                near->closing > cr_events_path_threshold(events, near, near->at.n)) {
+                grown |= add_pair(g, near, &status);
+            }
+            if (status != CAROM_OK) {
+                return status;
+            }
+        }
+    }
+    return CAROM_OK;
+}
+
+// The nearest pair of each pair of bodies leads: its normal is the one to be parallel to.
+static int32_t leader(const group* g, int32_t pair, int32_t first)
+{
+    const cr_events* events = g->events;
+    if (pair_of(g, &events->near.items[first]) == pair) {
+        return first;
+    }
+    int32_t best = -1;
+    for (int32_t i = 0; i < events->near.count; i++) {
+        const cr_events_near* near = &events->near.items[i];
+        if (near->row != UNSEEN && near->closing > 0.0 && pair_of(g, near) == pair &&
+            (best < 0 || near->gap < events->near.items[best].gap)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static carom_status choose(group* g, int32_t first)
+{
+    cr_events* events = g->events;
+    g->impact->row_end = events->row.count = g->impact->row_begin;
+    int32_t lead[CR_EVENTS_GROUP_PAIRS];
+    for (int32_t p = 0; p < g->impact->pair_count; p++) {
+        lead[p] = leader(g, p, first);
+    }
+    for (int32_t i = 0; i < events->near.count; i++) {
+        cr_events_near* near = &events->near.items[i];
+        near->row = near->row == UNSEEN ? UNSEEN : SEEN;
+        const int32_t pair = near->row == UNSEEN ? -1 : pair_of(g, near);
+        if (pair < 0 || !(near->closing > 0.0)) {
+            continue;
+        }
+        const double tolerance = cr_events_path_tolerance(events, near);
+        const cr_vec3 n = events->near.items[lead[pair]].at.n;
+        if (i != first &&
+            (!(near->gap <= tolerance) || (near->gap > together * tolerance &&
+                                           !(fabs(cr_vec3_dot(n, near->at.n)) > same_way)))) {
+            continue;
+        }
+        if (outdone(g, near) || repeated(g, near)) {
+            continue;
+        }
+        if (g->impact->row_end - g->impact->row_begin < CR_EVENTS_GROUP_ROWS &&
+            add_row(g, near) != CAROM_OK) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return CAROM_OK;
+}
+
+static void place_members(group* g)
+{
+    for (int32_t i = g->impact->member_begin; i < g->impact->member_end; i++) {
+        cr_events_member* member = &g->events->member.items[i];
+        member->pose = cr_events_path_pose(g->events, member->body, g->impact->time);
+        cr_vec3_store(member->before,
+                      cr_events_path_spin(g->events, member->body, g->impact->time));
+        cr_vec3_store(member->before + 3, member->pose.v);
+    }
+}
+
+// Moves the group's time to where the mean gap of its rows is 0. Smooth in everything, where the
+// least gap has a kink at a body that comes down flat. False when it does not get there.
+static int settle_time(group* g)
+{
+    cr_events* events = g->events;
+    const double s0 = g->impact->time, h = events->task->h;
+    double last = HUGE_VAL;
+    for (int step = 0; step < ROOT_STEPS; step++) {
+        double gap = 0.0, rate = 0.0;
+        for (int32_t i = 0; i < events->near.count; i++) {
+            if (events->near.items[i].row >= 0) {
+                rate += look_at(g, &events->near.items[i]);
+                gap += events->near.items[i].gap;
+            }
+        }
+        if (gap == 0.0) {
+            return 1;
+        }
+        const double move = -gap / rate;
+        // round-off no longer falls
+        if (fabs(move) <= 4e-16 * h || (fabs(move) < 1e-12 * h && !(fabs(move) < 0.5 * last))) {
+            return rate < 0.0;
+        }
+        if (!(rate < 0.0 && fabs(g->impact->time + move - s0) < 0.25 * h)) {
+            return 0;
+        }
+        last = fabs(move);
+        g->impact->time += move;
+        place_members(g);
+    }
+    return 0;
+}
+
+static int all_close(const cr_events* events)
+{
+    for (int32_t i = 0; i < events->near.count; i++) {
+        if (events->near.items[i].row >= 0 && !(events->near.items[i].closing > 0.0)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// The rows as they are at the settled time.
+static carom_status finish(group* g)
+{
+    cr_events* events = g->events;
+    g->impact->row_end = events->row.count = g->impact->row_begin;
+    for (int32_t i = 0; i < events->near.count; i++) {
+        cr_events_near* near = &events->near.items[i];
+        if (near->row >= 0 && add_row(g, near) != CAROM_OK) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    for (int32_t i = g->impact->row_begin; i < g->impact->row_end; i++) {
+        const cr_events_row* row = &events->row.items[i];
+        g->impact->rubs |= events->task->candidate[row->candidate].friction > 0.0;
+    }
+    for (int32_t i = g->impact->member_begin; i < g->impact->member_end; i++) {
+        cr_events_member* member = &events->member.items[i];
+        member->a = events->body.items[member->body].a;
+    }
+    return CAROM_OK;
+}
+
+static void drop_all(group* g)
+{
+    g->events->member.count = g->impact->member_end = g->impact->member_begin;
+    g->events->row.count = g->impact->row_end = g->impact->row_begin;
+}
+
+carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_impact* impact)
+{
+    group g;
+    carom_status status = CAROM_OK;
+    const double toi = events->near.items[first].toi;
+    begin(&g, events, impact, toi);
+    add_pair(&g, &events->near.items[first], &status);
+    if (status == CAROM_OK) {
+        status = spread(&g);
+    }
+    if (status == CAROM_OK) {
+        status = choose(&g, first);
+    }
+    if (status != CAROM_OK) {
+        return status;
+    }
+    if (events->near.items[first].row < 0) { // it was no contact of its own
+        drop_all(&g);
+        return CAROM_ERR_NO_CONVERGENCE;
+    }
+    if (!settle_time(&g) || !all_close(events)) { // then it alone
+        drop_all(&g);
+        begin(&g, events, impact, toi);
+        add_pair(&g, &events->near.items[first], &status);
+        if (status != CAROM_OK) {
+            return status;
+        }
+        look_at(&g, &events->near.items[first]);
+        events->near.items[first].row = 0;
+    }
+    return finish(&g);
+}
+
+static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
+{
+    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
+}
+
+// dspin/ds at the start of a body's path: R I^-1 (torque - om x I om)
+static cr_vec3 spin_up(const cr_events* events, const cr_events_body* body)
+{
+    const cr_events_segment* segment = &events->segment.items[body->segment];
+    const cr_vec3 i = body->inertia, om = segment->om;
+    const cr_vec3 momentum = {i.x * om.x, i.y * om.y, i.z * om.z};
+    const cr_vec3 t = cr_vec3_sub(body->torque, cr_vec3_cross(om, momentum));
+    return cr_mat3_apply(segment->r, (cr_vec3){t.x / i.x, t.y / i.y, t.z / i.z});
+}
+
+static int in_group(const group* g, const cr_events_near* near)
+{
+    return member_of(g, near->side[0]) >= 0 || member_of(g, near->side[1]) >= 0;
+}
+
+static int may_join(const group* g, int32_t body)
+{
+    if (body < 0 || member_of(g, body) >= 0) {
+        return 0;
+    }
+    const cr_events_body* b = &g->events->body.items[body];
+    return b->impacts == 0 && b->support < 0 &&
+           g->impact->member_end - g->impact->member_begin < SUPPORT_BODIES;
+}
+
+// What rests on what, from one body on. Bodies that there is no room for, or that have been hit
+// already, stand as if they kept still.
+static carom_status spread_rest(group* g)
+{
+    cr_events* events = g->events;
+    carom_status status = CAROM_OK;
+    for (int grown = 1; grown && status == CAROM_OK;) {
+        grown = 0;
+        for (int32_t i = 0; i < events->near.count; i++) {
+            const cr_events_near* near = &events->near.items[i];
+            for (int side = 0; near->rests && in_group(g, near) && side < 2; side++) {
+                if (may_join(g, near->side[side])) {
+                    grown |= add_member(g, near->side[side], &status);
+                }
+            }
+        }
+    }
+    for (int32_t i = 0; i < events->near.count; i++) {
+        cr_events_near* near = &events->near.items[i];
+        if (near->rests && in_group(g, near) && name_pair(g, near)) {
+            look_at(g, near);
+            near->row = SEEN;
+        }
+    }
+    return status;
+}
+
+carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact)
+{
+    group g;
+    carom_status status = CAROM_OK;
+    begin(&g, events, impact, 0.0);
+    impact->support = 1;
+    if (!may_join(&g, body)) {
+        return CAROM_ERR_NO_CONVERGENCE;
+    }
+    add_member(&g, body, &status);
+    if (status == CAROM_OK) {
+        status = spread_rest(&g);
+    }
+    for (int32_t i = 0; i < events->near.count && status == CAROM_OK; i++) {
+        cr_events_near* near = &events->near.items[i];
+        if (near->row != UNSEEN && !outdone(&g, near) && !repeated(&g, near) &&
+            g.impact->row_end - g.impact->row_begin < CR_EVENTS_GROUP_ROWS) {
+            status = add_row(&g, near);
+        }
+    }
+    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+        for (int k = 0; k < 4; k++) { // what is given moves straight on
+            events->row.items[i].given[k] = (cr_vec3){0};
+        }
+    }
+    for (int32_t i = impact->member_begin; i < impact->member_end; i++) {
+        cr_events_member* member = &events->member.items[i];
+        const cr_events_body* b = &events->body.items[member->body];
+        cr_vec3_store(member->before, unlocked(spin_up(events, b), b->lock >> 3));
+        cr_vec3_store(member->before + 3, unlocked(b->a, b->lock));
+        member->a = b->a;
+    }
+    return status == CAROM_OK && impact->row_end == impact->row_begin ? CAROM_ERR_NO_CONVERGENCE
+                                                                      : status;
+}

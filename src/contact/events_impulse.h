@@ -1,0 +1,56 @@
+// events_impulse.h - the equations of one impact, for its solver and its reverse alone.
+//
+// Everything is in units of the group: masses of its lightest body, the spin of each body times its
+// own radius of gyration. n = 6 * members unknown velocities u, one impulse j per row, and the mean
+// impulse of each pair of bodies:
+//     F1 = M (u - u-) - sum_c j_c b_c,         b_c = a_c - mu_c Gamma_c^T rub_c(u)
+//     F2 = a_c.u + given_c - bounce_c + eps_c (j_c - mean of j over the rows of its pair)
+// The compliance eps acts on what distinguishes the rows of a pair, never on what they do together:
+// it makes the split among redundant rows unique and takes nothing from a bounce.
+#pragma once
+
+#include "contact/events_inside.h"
+
+typedef struct cr_events_impulse_line {
+    double a[12];     // gap rate per velocity of side A, side B; 0 where the side is given
+    double gamma[36]; // slip per velocity, 3 x 12
+    double b[12];
+    cr_vec3 touch[2]; // m, sum of c_k arm_k less lever, by side
+    cr_vec3 slip;     // m/s, of given points
+    double approach;  // m/s, gap rate of given points
+    double bounce;    // m/s, what a.u + approach has to become
+    double eps, mu;
+    double j, j_new, j_kept;
+    double weight, fall; // rub = weight tau, drub = (weight - fall tau tau^T) dtau
+    cr_vec3 tau, rub;
+    int32_t active;
+} cr_events_impulse_line;
+
+typedef struct cr_events_impulse_system {
+    int32_t n, m, pairs;
+    int32_t lagged; // nonzero: friction by the old impulses, which makes the matrix symmetric
+    double unit;    // kg
+    const cr_events_member* member;
+    cr_events_row* row;
+    cr_events_impulse_line* line;                   // [m]
+    double* length;                                 // [members] m
+    cr_mat3* inertia;                               // [members] in units of the group
+    double* mass;                                   // [members]
+    double *u, *before, *du, *force, *trial, *kept; // [n]
+    double *matrix, *right;                         // [(n+m+pairs)^2], [n+m+pairs]
+    int32_t *pivot, *place, *size; // [n+m+pairs], [m] active rows in order, [pairs] rows of each
+} cr_events_impulse_system;
+
+// Takes the scratch and fills everything that depends on the geometry alone.
+carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact* impact,
+                                       cr_events_impulse_system* system);
+// tau, rub, weight, fall and b of every row at velocities u, for slips below `stick` sticking.
+void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, double stick);
+// Factors the Jacobian with the active rows, which get their places; returns its size, 0 when it is
+// singular.
+int32_t cr_events_impulse_factor(cr_events_impulse_system* system);
+// out = M v
+void cr_events_impulse_times_mass(const cr_events_impulse_system* system, const double* v,
+                                  double* out);
+// The velocity that restitution 1 asks for at a closing speed, and its derivatives.
+double cr_events_impulse_bounce(double closing, double ramp, double* by_closing, double* by_ramp);

@@ -1,0 +1,159 @@
+// events_inside.h - the record of a run of events and its scratch, shared by the events_*.c files
+// and nobody else. Unless said otherwise spins, turns and torques are in world axes here: there the
+// locked directions are coordinates, and mass is what turns with the body.
+#pragma once
+
+#include "contact/events.h"
+#include "core/array.h"
+
+// A stretch of a body's path, from an impact or the start of the step.
+typedef struct cr_events_segment {
+    int32_t body;   // of cr_events.body
+    int32_t impact; // that began it, -1: the start of the step
+    int32_t next;   // impact that ended it, -1: the end of the step
+    double from;    // s
+    double to;      // s
+    cr_quat q;      // at `from`, as all below
+    cr_mat3 r;
+    cr_vec3 u;    // m, displacement since the start of the step
+    cr_vec3 v;    // m/s, vt
+    cr_vec3 om;   // rad/s, body axes
+    cr_vec3 rate; // rad/s, body axes, constant
+} cr_events_segment;
+
+typedef struct cr_events_body {
+    int32_t frame;
+    int32_t segment;  // the last one
+    int32_t impacts;  // so far
+    int32_t support;  // impact record of kind support that gave its path, -1: none
+    int32_t asked;    // nonzero: whether it is supported has been asked
+    int32_t touching; // nonzero: rests on something at the start
+    int32_t lock;
+    double mass, extent;
+    cr_vec3 inertia;
+    cr_vec3 a, torque; // of the path; torque in body axes
+} cr_events_body;
+
+// A candidate of the run, with where it was last seen.
+typedef struct cr_events_near {
+    int32_t candidate;
+    int32_t side[2]; // body of A and of B, -1: its motion is given
+    int32_t row;     // in the group that is being made
+    double toi;      // s, HUGE_VAL: none as things are
+    int32_t rests;   // nonzero: touches at the start of the step and keeps still
+    double start;    // m, gap at the start of the step
+    double gap;      // m, in the group that is being made
+    double closing;  // m/s, likewise
+    cr_closest at;   // likewise
+} cr_events_near;
+
+// A body at a time.
+typedef struct cr_events_pose {
+    cr_mat3 r;
+    cr_vec3 u;       // m, displacement since the start of the step
+    cr_vec3 t;       // m
+    cr_vec3 v;       // m/s, vt
+    cr_vec3 turning; // rad/s, of the path
+} cr_events_pose;
+
+// A body in an impact. (spin, velocity) before and after.
+typedef struct cr_events_member {
+    int32_t body;
+    int32_t segment; // that the impact ends
+    cr_events_pose pose;
+    cr_vec3 a; // m/s^2, of the path
+    double before[6], after[6];
+} cr_events_member;
+
+typedef struct cr_events_row {
+    int32_t candidate;
+    int32_t side[2]; // member of A and of B in its impact, -1: given
+    int32_t pair;    // rows between the same two bodies have the same
+    int32_t active;  // pushes
+    cr_closest at;
+    cr_vec3 x[4];     // m
+    cr_vec3 arm[4];   // m, from the centre of mass; 0 of given points
+    cr_vec3 given[4]; // m/s, velocity of given points
+    double closing;   // m/s, a_c
+    double ramp;      // m/s, v_r: impacts slower than it do not bounce, twice as fast ones fully
+    double j;         // N s
+    cr_vec3 rub;      // direction of friction, at most 1 long
+} cr_events_row;
+
+// One event: or a support, whose velocities are accelerations.
+typedef struct cr_events_impact {
+    int32_t support; // nonzero
+    double time;     // s
+    int32_t member_begin, member_end, row_begin, row_end, pair_count;
+    int32_t rubs;  // nonzero: with friction
+    int32_t tamed; // nonzero: restitution * tame, with tame such that the energy is kept
+    double tame;
+} cr_events_impact;
+
+struct cr_events {
+    const cr_events_task* task;
+    CR_ARRAY(cr_events_body) body; // the members
+    CR_ARRAY(cr_events_segment) segment;
+    CR_ARRAY(cr_events_near) near;
+    CR_ARRAY(cr_events_impact) impact;
+    CR_ARRAY(cr_events_member) member;
+    CR_ARRAY(cr_events_row) row;
+    CR_ARRAY(cr_events_contact) contact;
+    CR_ARRAY(double) number; // scratch of an impulse
+    CR_ARRAY(int32_t) index;
+    CR_ARRAY(double) bar; // scratch of the reverse
+    cr_events_report report;
+};
+
+// events_path.c: bodies and gaps along the paths.
+cr_events_pose cr_events_path_pose(const cr_events* events, int32_t body, double s);
+cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s); // world axes
+// The points of a near pair: where they are; of those whose motion is given the velocity too.
+void cr_events_path_points(const cr_events* events, const cr_events_near* near,
+                           const cr_events_pose pose[2], double s, cr_vec3 x[4], cr_vec3 given[4]);
+// m: pairs that are no farther apart than this touch, and hit together.
+double cr_events_path_tolerance(const cr_events* events, const cr_events_near* near);
+// m/s: the slowest impact that is one. It is round-off against what moves in a step.
+double cr_events_path_floor(const cr_events* events, const cr_events_near* near);
+// m/s: how fast a touching pair has to close to be hit, more than what rests gains in a step.
+double cr_events_path_threshold(const cr_events* events, const cr_events_near* near, cr_vec3 n);
+// dgap/ds with the velocities (turning, v) of both sides.
+double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],
+                               const cr_events_near* near, const cr_events_pose pose[2],
+                               int32_t kind);
+// Sets near->start and near->rests. False when nothing can come of it in the step.
+int cr_events_path_first(cr_events* events, cr_events_near* near);
+// Sets near->toi, looking from the later of the two bodies' last impacts on.
+void cr_events_path_search(cr_events* events, cr_events_near* near);
+
+// events_group.c: who takes part. Appends members and rows; not CAROM_OK: CAROM_ERR_MEMORY, or
+// CAROM_ERR_NO_CONVERGENCE when there is nothing to it.
+enum { CR_EVENTS_GROUP_BODIES = 24, CR_EVENTS_GROUP_PAIRS = 48, CR_EVENTS_GROUP_ROWS = 256 };
+// The pair `first` at its toi, and all that hit together with it.
+carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_impact* impact);
+// What body rests on at the start of the step, and they on, with accelerations for velocities.
+carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact);
+// Whether a body is a member of an impact.
+int cr_events_group_has(const cr_events* events, const cr_events_impact* impact, int32_t body);
+
+// events_impulse.c: solves the group that impact describes; writes after[], j, active, rub, tame.
+// Not CAROM_OK: CAROM_ERR_MEMORY, or CAROM_ERR_NO_CONVERGENCE, then there is no impulse.
+carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact);
+
+// Reverse of an impulse: bars by the group's (spin, velocity) after -> before, and by everything
+// else it saw. By member: turn is along world axes, x that of the centre of mass.
+typedef struct cr_events_impulse_bars {
+    double* after;                  // [6*members] read
+    double* before;                 // [6*members] these and all below are added to
+    cr_vec3* turn;                  // [members]
+    cr_vec3* x;                     // [members]
+    cr_vec3* a;                     // [members]
+    cr_vec3* inertia;               // [members]
+    double* mass;                   // [members]
+    cr_vec3* point;                 // [4*rows] x of given points, p (body axes) of the others
+    cr_vec3* given;                 // [4*rows] velocity of given points
+    double *friction, *restitution; // [rows]
+    double* lever;                  // [2*rows]
+} cr_events_impulse_bars;
+carom_status cr_events_impulse_reverse(cr_events* events, const cr_events_impact* impact,
+                                       const cr_events_impulse_bars* bars);

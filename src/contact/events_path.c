@@ -1,0 +1,373 @@
+#include "bodies/spin.h"
+#include "contact/events_inside.h"
+#include "contact/row.h"
+
+// Corners of a body that comes down flat hit together when they are this close, in body sizes.
+static const double group_tilt = 1e-3;
+
+// Of a body size per step: slower impacts are round-off.
+static const double slowest = 1e-7;
+
+// A search takes at least this many equal steps through the rest of a step where it creeps along a
+// pair that hovers, and at most that many evaluations.
+enum { LEAST_PARTS = 64, MOST_STEPS = 300, ROOT_STEPS = 80 };
+
+// A pair that starts deeper than what it closes in this part of a step is the zone's.
+static const double deepest = 0.05;
+
+// Of a step, and of the coordinates: a root is no better known.
+static const double time_round_off = 4e-16, gap_round_off = 2e-16;
+
+// Of a step: a root that is not known better is none.
+static const double time_known = 1e-9;
+
+cr_events_pose cr_events_path_pose(const cr_events* events, int32_t body, double s)
+{
+    if (body < 0) {
+        return (cr_events_pose){0};
+    }
+    const cr_events_body* b = &events->body.items[body];
+    const cr_events_segment* segment = &events->segment.items[b->segment];
+    const double d = s - segment->from;
+    cr_events_pose pose = {.r = segment->r, .u = segment->u, .v = segment->v};
+    if (d != 0.0) {
+        const cr_rot e = cr_rot_make(cr_vec3_scale(d, segment->rate));
+        pose.r = cr_mat3_mul(segment->r, cr_rot_matrix(&e));
+        pose.u = cr_vec3_add_scaled(pose.u, d, cr_vec3_add_scaled(segment->v, 0.5 * d, b->a));
+        pose.v = cr_vec3_add_scaled(pose.v, d, b->a);
+    }
+    pose.t = cr_vec3_add(events->task->motion->t0[b->frame], pose.u);
+    pose.turning = cr_mat3_apply(pose.r, segment->rate);
+    return pose;
+}
+
+static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
+{
+    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
+}
+
+cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s)
+{
+    const cr_events_body* b = &events->body.items[body];
+    const cr_events_segment* segment = &events->segment.items[b->segment];
+    cr_quat q;
+    cr_vec3 om;
+    cr_spin_path(b->inertia, s - segment->from, segment->q, segment->om, b->torque, segment->rate,
+                 &q, &om);
+    return unlocked(cr_mat3_apply(cr_quat_to_matrix(q), om), b->lock >> 3);
+}
+
+void cr_events_path_points(const cr_events* events, const cr_events_near* near,
+                           const cr_events_pose pose[2], double s, cr_vec3 x[4], cr_vec3 given[4])
+{
+    const cr_events_task* task = events->task;
+    const cr_pair* pair = &task->candidate[near->candidate].pair;
+    for (int k = 0; k < 4; k++) {
+        const int32_t vertex = pair->v[k];
+        x[k] = given[k] = (cr_vec3){0};
+        if (vertex < 0) {
+            continue;
+        }
+        const int32_t side = cr_row_side(pair->kind, k);
+        if (near->side[side] >= 0) {
+            const cr_vec3 p = cr_vec3_load(task->bodies->p + 3 * vertex);
+            x[k] = cr_vec3_add(cr_mat3_apply(pose[side].r, p), pose[side].t);
+            continue;
+        }
+        const cr_vec3 begin = task->obstacle0[vertex];
+        const cr_vec3 whole = cr_vec3_sub(task->obstacle1[vertex], begin);
+        const double part = task->to - task->from;
+        x[k] = cr_vec3_add_scaled(begin, task->from + part * (s / task->h), whole);
+        given[k] = cr_vec3_scale(part / task->h, whole);
+    }
+}
+
+double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],
+                               const cr_events_near* near, const cr_events_pose pose[2],
+                               int32_t kind)
+{
+    double rate = 0.0;
+    for (int k = 0; k < 4; k++) {
+        if (!(at->active >> k & 1)) {
+            continue;
+        }
+        const int32_t side = cr_row_side(kind, k);
+        cr_vec3 v = given[k];
+        if (near->side[side] >= 0) {
+            const cr_vec3 arm = cr_vec3_sub(x[k], pose[side].t);
+            v = cr_vec3_add(pose[side].v, cr_vec3_cross(pose[side].turning, arm));
+        }
+        rate += at->c[k] * cr_vec3_dot(at->n, v);
+    }
+    return rate;
+}
+
+// The smaller of the bodies.
+static double size_of(const cr_events* events, const cr_events_near* near)
+{
+    double size = HUGE_VAL;
+    for (int side = 0; side < 2; side++) {
+        if (near->side[side] >= 0) {
+            size = cr_min(size, events->body.items[near->side[side]].extent);
+        }
+    }
+    return size;
+}
+
+double cr_events_path_tolerance(const cr_events* events, const cr_events_near* near)
+{
+    const double thickness = events->task->candidate[near->candidate].thickness;
+    return cr_min(thickness, group_tilt * size_of(events, near));
+}
+
+double cr_events_path_floor(const cr_events* events, const cr_events_near* near)
+{
+    return slowest * size_of(events, near) / events->task->h;
+}
+
+// A contact at rest gains at most h/2 + s of its acceleration along n before the zone takes it
+// back. Two bodies in flight gain only the difference of theirs; of two that rest on something it
+// is not known which of them the support holds.
+static double gain(const cr_events* events, const cr_events_near* near, cr_vec3 n, int rests)
+{
+    double along[2] = {0, 0}, turning = 0.0;
+    for (int side = 0; side < 2; side++) {
+        if (near->side[side] < 0) {
+            continue;
+        }
+        const cr_events_body* b = &events->body.items[near->side[side]];
+        const cr_vec3 spin_up = {b->torque.x / b->inertia.x, b->torque.y / b->inertia.y,
+                                 b->torque.z / b->inertia.z};
+        along[side] = cr_vec3_dot(n, b->a);
+        turning += cr_vec3_norm(spin_up) * b->extent;
+    }
+    const double most = rests ? cr_max(fabs(along[0]), fabs(along[1])) : fabs(along[0] - along[1]);
+    return events->task->bounce_floor * events->task->h * (most + turning) +
+           cr_events_path_floor(events, near);
+}
+
+double cr_events_path_threshold(const cr_events* events, const cr_events_near* near, cr_vec3 n)
+{
+    int rests = 0;
+    for (int side = 0; side < 2; side++) {
+        rests |= near->side[side] >= 0 && events->body.items[near->side[side]].touching;
+    }
+    return gain(events, near, n, rests);
+}
+
+// A pair at a time: everything a search looks at.
+typedef struct look {
+    double s, gap, rate;
+    cr_closest at;
+    cr_vec3 x[4], given[4];
+    cr_events_pose pose[2];
+} look;
+
+static void look_at(cr_events* events, const cr_events_near* near, double s, look* l)
+{
+    const cr_candidate* c = &events->task->candidate[near->candidate];
+    l->s = s;
+    for (int side = 0; side < 2; side++) {
+        l->pose[side] = cr_events_path_pose(events, near->side[side], s);
+    }
+    cr_events_path_points(events, near, l->pose, s, l->x, l->given);
+    l->at = cr_distance_closest(c->pair.kind, l->x);
+    l->gap = l->at.distance - c->thickness;
+    l->rate = cr_events_path_gap_rate(&l->at, l->x, l->given, near, l->pose, c->pair.kind);
+    events->report.evaluations++;
+}
+
+// How fast the pair closes by its momentary velocities, not by the mean rate of the path.
+static double closing(const cr_events* events, const cr_events_near* near, const look* l)
+{
+    cr_events_pose pose[2] = {l->pose[0], l->pose[1]};
+    for (int side = 0; side < 2; side++) {
+        if (near->side[side] >= 0) {
+            pose[side].turning = cr_events_path_spin(events, near->side[side], l->s);
+        }
+    }
+    const int32_t kind = events->task->candidate[near->candidate].pair.kind;
+    return -cr_events_path_gap_rate(&l->at, l->x, l->given, near, pose, kind);
+}
+
+// Bounds on how a gap can change in the rest of the step.
+typedef struct bounds {
+    double speed; // m/s, of the gap
+    double bend;  // m/s^2, of what a straight path bounds
+    double sway;  // rad/s * m, by how much other points of the features may close faster
+} bounds;
+
+static double feature_size(int32_t kind, const cr_vec3 x[4], int side)
+{
+    if (side) {
+        return kind == CR_PAIR_EE ? cr_vec3_norm(cr_vec3_sub(x[2], x[3])) : 0.0;
+    }
+    double size = kind == CR_PAIR_PP ? 0.0 : cr_vec3_norm(cr_vec3_sub(x[1], x[0]));
+    if (kind == CR_PAIR_PT) {
+        size = cr_max(size, cr_vec3_norm(cr_vec3_sub(x[2], x[0])));
+        size = cr_max(size, cr_vec3_norm(cr_vec3_sub(x[2], x[1])));
+    }
+    return size;
+}
+
+static bounds bound(const cr_events* events, const cr_events_near* near, const look* l)
+{
+    const int32_t kind = events->task->candidate[near->candidate].pair.kind;
+    const double left = events->task->h - l->s;
+    cr_vec3 v[2], a[2];
+    double given[2] = {0, 0}, turning = 0.0, centre = 0.0, swing = 0.0, sway = 0.0;
+    for (int side = 0; side < 2; side++) {
+        v[side] = a[side] = (cr_vec3){0};
+        if (near->side[side] < 0) {
+            for (int k = 0; k < 4; k++) {
+                if (cr_row_side(kind, k) == side) {
+                    given[side] = cr_max(given[side], cr_vec3_norm(l->given[k]));
+                }
+            }
+            continue;
+        }
+        const cr_events_body* b = &events->body.items[near->side[side]];
+        const double rate = cr_vec3_norm(l->pose[side].turning);
+        v[side] = l->pose[side].v;
+        a[side] = b->a;
+        turning += rate * b->extent;
+        centre += rate * rate * b->extent;
+        swing += rate;
+        sway += rate * feature_size(kind, l->x, side);
+    }
+    bounds out;
+    const double bend = cr_vec3_norm(cr_vec3_sub(a[0], a[1]));
+    const double drift = cr_vec3_norm(cr_vec3_sub(v[0], v[1])) + given[0] + given[1];
+    out.speed = drift + bend * left + turning;
+    out.bend = bend + centre + 2.0 * swing * out.speed;
+    out.sway = sway;
+    return out;
+}
+
+// A gap under straight motion is convex: it stays above its tangent. Turning and acceleration bend
+// that by no more than sway and bend say. The step to where the bound reaches 0.
+static double safe_step(const look* l, const bounds* b)
+{
+    const double slope = l->rate - b->sway;
+    const double by_speed = l->gap / b->speed;
+    const double root = sqrt(slope * slope + 2.0 * b->bend * l->gap);
+    // 0 = gap + slope d - bend d^2/2, without cancellation
+    const double by_bend = slope > 0.0 ? (slope + root) / b->bend : 2.0 * l->gap / (root - slope);
+    return cr_max(by_speed, by_bend);
+}
+
+// Newton's step to the root, and whether it is one.
+static double root_step(const look* l)
+{
+    return l->rate < 0.0 ? -l->gap / l->rate : HUGE_VAL;
+}
+
+static int at_root(const cr_events* events, const look* l)
+{
+    double far = 0.0;
+    for (int k = 0; k < 4; k++) {
+        far = cr_max(far, cr_vec3_max_abs(l->x[k]));
+    }
+    return fabs(l->gap) <= gap_round_off * far ||
+           fabs(root_step(l)) <= time_round_off * events->task->h;
+}
+
+// From a bracket, gap > 0 at lo and <= 0 at hi, to the root: Newton, halving where it strays.
+static void refine(cr_events* events, const cr_events_near* near, double lo, double hi, look* l)
+{
+    for (int i = 0; i < ROOT_STEPS && !at_root(events, l); i++) {
+        double next = l->s + root_step(l);
+        if (!(next > lo && next < hi)) {
+            next = 0.5 * (lo + hi);
+        }
+        look_at(events, near, next, l);
+        if (l->gap > 0.0) {
+            lo = next;
+        } else {
+            hi = next;
+        }
+    }
+}
+
+// A pair that touches already: back to where its gap was 0. False when that is too long ago.
+static int step_back(cr_events* events, const cr_events_near* near, look* l)
+{
+    const double s0 = l->s;
+    for (int i = 0; i < ROOT_STEPS && !at_root(events, l); i++) {
+        const double next = l->s + root_step(l);
+        if (!(fabs(next - s0) <= deepest * events->task->h)) {
+            return 0;
+        }
+        look_at(events, near, next, l);
+    }
+    return fabs(root_step(l)) <= time_known * events->task->h;
+}
+
+int cr_events_path_first(cr_events* events, cr_events_near* near)
+{
+    look l;
+    look_at(events, near, 0.0, &l);
+    near->toi = HUGE_VAL;
+    near->start = l.gap;
+    near->rests = 0;
+    if (l.gap <= cr_events_path_tolerance(events, near)) {
+        near->rests = fabs(l.rate) < gain(events, near, l.at.n, 1);
+        if (near->rests && !(l.gap > 0.0)) {
+            return 0;
+        }
+    }
+    const bounds b = bound(events, near, &l);
+    return !(l.gap > 0.0) || safe_step(&l, &b) < events->task->h;
+}
+
+void cr_events_path_search(cr_events* events, cr_events_near* near)
+{
+    const cr_events_task* task = events->task;
+    double s0 = 0.0;
+    int fresh = near->start > cr_events_path_tolerance(events, near);
+    near->toi = HUGE_VAL;
+    for (int side = 0; side < 2; side++) {
+        if (near->side[side] >= 0) {
+            const cr_events_body* b = &events->body.items[near->side[side]];
+            s0 = cr_max(s0, events->segment.items[b->segment].from);
+            fresh = fresh && b->impacts == 0;
+            if (b->impacts >= task->max_events) {
+                return;
+            }
+        }
+    }
+    look l;
+    look_at(events, near, s0, &l);
+    if (s0 == 0.0) {
+        near->start = l.gap;
+        fresh = fresh || l.gap > cr_events_path_tolerance(events, near);
+    }
+    if (!(l.gap > 0.0)) {
+        const double threshold = cr_events_path_threshold(events, near, l.at.n);
+        // the rate is near enough to sort out what rests
+        if (-l.rate > 0.5 * threshold && closing(events, near, &l) > threshold &&
+            step_back(events, near, &l)) {
+            near->toi = l.s;
+        }
+        return;
+    }
+    const bounds b = bound(events, near, &l);
+    const double least = (task->h - s0) / LEAST_PARTS;
+    for (int i = 0; i < MOST_STEPS && l.s < task->h; i++) {
+        const double safe = safe_step(&l, &b);
+        if (!(l.s + safe < task->h)) {
+            return;
+        }
+        const double last = l.s;
+        look_at(events, near, cr_min(l.s + cr_max(safe, least), task->h), &l);
+        if (!(l.gap > 0.0)) {
+            refine(events, near, last, l.s, &l);
+            const double slow = fresh ? cr_events_path_floor(events, near)
+                                      : cr_events_path_threshold(events, near, l.at.n);
+            if (closing(events, near, &l) > slow) {
+                near->toi = l.s;
+            }
+            return;
+        }
+    }
+}
