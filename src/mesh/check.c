@@ -133,7 +133,7 @@ static carom_status build_structure(work* w)
         status = cr_orient_build(&w->orient, &w->sound, &w->topology);
     }
     if (status == CAROM_OK) {
-        status = cr_holes_trace(&w->holes, &w->sound, &w->topology);
+        status = cr_holes_trace(&w->holes, &w->sound, &w->topology, w->orient.turned);
     }
     if (status == CAROM_OK) {
         w->edge_faces = cr_memory_take((size_t)w->topology.edge_count, sizeof *w->edge_faces);

@@ -11,7 +11,7 @@ typedef struct steps {
     int32_t* path;      // [count+1] vertices
 } steps;
 
-static void collect(steps* s, const cr_trimesh* mesh, const cr_topology* t)
+static void collect(steps* s, const cr_trimesh* mesh, const cr_topology* t, const uint8_t* turned)
 {
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         s->first[v] = s->at[v] = -1;
@@ -19,8 +19,10 @@ static void collect(steps* s, const cr_trimesh* mesh, const cr_topology* t)
     for (int32_t i = 3 * mesh->face_count - 1; i >= 0; i--) { // backwards: lists come out in order
         if (t->edge_kind[t->face_edge[i]] == CR_EDGE_BOUNDARY) {
             const int32_t n = s->count++;
-            s->to[n] = mesh->face[i];
-            s->from[n] = mesh->face[i % 3 == 2 ? i - 2 : i + 1];
+            const int over = turned && turned[i / 3];
+            const int32_t ends[2] = {mesh->face[i], mesh->face[i % 3 == 2 ? i - 2 : i + 1]};
+            s->to[n] = ends[over];
+            s->from[n] = ends[!over];
             s->next[n] = s->first[s->from[n]];
             s->first[s->from[n]] = n;
         }
@@ -63,7 +65,8 @@ static void walk(steps* s, cr_holes* holes, int32_t start)
     }
 }
 
-static carom_status trace(steps* s, cr_holes* holes, const cr_trimesh* mesh, const cr_topology* t)
+static carom_status trace(steps* s, cr_holes* holes, const cr_trimesh* mesh, const cr_topology* t,
+                          const uint8_t* turned)
 {
     size_t open = 0;
     for (int32_t e = 0; e < t->edge_count; e++) {
@@ -82,7 +85,7 @@ static carom_status trace(steps* s, cr_holes* holes, const cr_trimesh* mesh, con
         !holes->vertex) {
         return CAROM_ERR_MEMORY;
     }
-    collect(s, mesh, t);
+    collect(s, mesh, t, turned);
     for (int32_t n = s->count - 1; n >= 0; n--) {
         if (s->first[s->from[n]] >= 0) {
             walk(s, holes, s->from[n]);
@@ -91,11 +94,12 @@ static carom_status trace(steps* s, cr_holes* holes, const cr_trimesh* mesh, con
     return CAROM_OK;
 }
 
-carom_status cr_holes_trace(cr_holes* holes, const cr_trimesh* mesh, const cr_topology* topology)
+carom_status cr_holes_trace(cr_holes* holes, const cr_trimesh* mesh, const cr_topology* topology,
+                            const uint8_t* turned)
 {
     cr_holes_release(holes);
     steps s = {0};
-    const carom_status status = trace(&s, holes, mesh, topology);
+    const carom_status status = trace(&s, holes, mesh, topology, turned);
     cr_memory_free(s.from);
     cr_memory_free(s.to);
     cr_memory_free(s.next);

@@ -13,6 +13,8 @@ typedef struct cr_holes {
     int32_t* vertex;     // [start[loop_count]]
 } cr_holes;
 
-// topology is that of mesh. Any old content is released; CAROM_ERR_MEMORY leaves *holes empty.
-carom_status cr_holes_trace(cr_holes* holes, const cr_trimesh* mesh, const cr_topology* topology);
+// topology is that of mesh; faces marked in turned [face_count] (or NULL) count as turned over. Any
+// old content is released; CAROM_ERR_MEMORY leaves *holes empty.
+carom_status cr_holes_trace(cr_holes* holes, const cr_trimesh* mesh, const cr_topology* topology,
+                            const uint8_t* turned);
 void cr_holes_release(cr_holes* holes);

@@ -278,7 +278,7 @@ static carom_status fill_holes(cr_trimesh* mesh, int32_t most, cr_repair_report*
     int32_t fillable = 0;
     carom_status status = cr_topology_build(&t, mesh);
     if (status == CAROM_OK) {
-        status = cr_holes_trace(&holes, mesh, &t);
+        status = cr_holes_trace(&holes, mesh, &t, NULL);
     }
     for (int32_t i = 0; i < holes.loop_count; i++) {
         const int32_t n = holes.start[i + 1] - holes.start[i];
