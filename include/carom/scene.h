@@ -61,6 +61,42 @@ CAROM_API int32_t carom_model_vertex_count(const carom_model* model);
 CAROM_API double carom_model_dt(const carom_model* model);       // s
 CAROM_API double carom_model_duration(const carom_model* model); // s
 
+typedef enum carom_body_kind {
+    CAROM_BODY_FIXED,     // never moves
+    CAROM_BODY_KINEMATIC, // moves as its script says
+    CAROM_BODY_RIGID,     // six degrees of freedom
+    CAROM_BODY_CLOTH,     // three per free node
+} carom_body_kind;
+
+// What a body is. Vertices, edges and faces are ranges in the lists of the whole scene. A body
+// without faces is a capsule (one edge) or a sphere (one vertex) of its thickness.
+typedef struct carom_body_info {
+    const char* name; // lent until the model is destroyed
+    carom_body_kind kind;
+    int32_t vertex_first, vertex_count;
+    int32_t edge_count, face_first, face_count;
+    int32_t pinned_count;      // nodes of cloth that do not move freely
+    double thickness;          // m, of the layer around its mesh
+    double mass;               // kg; 0 of what never moves freely
+    double inertia[3];         // kg m^2, principal; 0 unless rigid
+    double friction, restitution;
+    double mesh_position[3];   // m: where the origin of its mesh, as the scene gives it, is seen from
+                               // its frame, whose origin is the centre of mass
+    double mesh_quaternion[4]; // w,x,y,z likewise
+} carom_body_info;
+// CAROM_ERR_ARGUMENT for a number out of range.
+CAROM_API carom_status carom_model_body(const carom_model* model, int32_t body,
+                                        carom_body_info* info);
+CAROM_API const char* carom_body_kind_name(carom_body_kind kind); // as in scene files
+
+// What the scene asks for. Of each term of the objective and each parameter: its name in scene
+// files, and its body (-1: the world, or all bodies). NULL for a number out of range.
+CAROM_API int32_t carom_model_term_count(const carom_model* model);
+CAROM_API const char* carom_model_term(const carom_model* model, int32_t term, int32_t* body);
+CAROM_API int32_t carom_model_parameter_count(const carom_model* model);
+CAROM_API const char* carom_model_parameter(const carom_model* model, int32_t parameter,
+                                            int32_t* body);
+
 // What the compiler did that the scene did not say, in words.
 CAROM_API int32_t carom_model_note_count(const carom_model* model);
 CAROM_API const char* carom_model_note(const carom_model* model, int32_t note);

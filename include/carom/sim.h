@@ -71,6 +71,7 @@ typedef struct carom_step_info {
     int32_t iterations, factorisations;
     int32_t weakly_active;     // contacts that touch without force
     int32_t events;            // impacts inside the step
+    int32_t retries;           // times it was redone with a wider look around
     double least_gap;          // m, smallest distance minus thickness; infinite: nothing near
     double residual;           // of the equations, relative
 } carom_step_info;

@@ -1,5 +1,6 @@
 #include "carom/scene.h"
 #include "api/handles.h"
+#include "api/view.h"
 #include "core/memory.h"
 #include "scene/build.h"
 #include "scene/goals.h"
@@ -231,4 +232,52 @@ int32_t carom_model_note_count(const carom_model* model)
 const char* carom_model_note(const carom_model* model, int32_t note)
 {
     return note >= 0 && note < model->numbers->note_count ? model->numbers->note[note] : "";
+}
+
+carom_status carom_model_body(const carom_model* model, int32_t body, carom_body_info* info)
+{
+    return carom_view_body(model->numbers, body, info);
+}
+
+const char* carom_body_kind_name(carom_body_kind kind)
+{
+    switch (kind) {
+    case CAROM_BODY_FIXED:
+        return "fixed";
+    case CAROM_BODY_KINEMATIC:
+        return "kinematic";
+    case CAROM_BODY_RIGID:
+        return "rigid";
+    case CAROM_BODY_CLOTH:
+        return "cloth";
+    }
+    return "";
+}
+
+int32_t carom_model_term_count(const carom_model* model)
+{
+    return model->goal.term_count;
+}
+
+const char* carom_model_term(const carom_model* model, int32_t term, int32_t* body)
+{
+    if (term < 0 || term >= model->goal.term_count) {
+        return NULL;
+    }
+    *body = model->goal.term[term].body;
+    return cr_goal_what_name(model->goal.term[term].what);
+}
+
+int32_t carom_model_parameter_count(const carom_model* model)
+{
+    return model->goal.parameter_count;
+}
+
+const char* carom_model_parameter(const carom_model* model, int32_t parameter, int32_t* body)
+{
+    if (parameter < 0 || parameter >= model->goal.parameter_count) {
+        return NULL;
+    }
+    *body = model->goal.parameter[parameter].body;
+    return cr_goal_parameter_name(model->goal.parameter[parameter].what);
 }

@@ -1,14 +1,8 @@
 #include "carom/sim.h"
 #include "api/handles.h"
+#include "api/view.h"
 #include "core/memory.h"
-#include "math/quat.h"
-#include "sim/sim.h"
 #include <string.h>
-
-struct carom_sim {
-    const carom_model* model;
-    cr_sim* sim;
-};
 
 carom_status carom_sim_create(const carom_model* model, int32_t worker_count, carom_sim** sim,
                               carom_error* error)
@@ -65,38 +59,9 @@ uint64_t carom_sim_hash(const carom_sim* sim)
     return cr_state_hash(cr_sim_state(sim->sim));
 }
 
-static void cloth_state(const cr_model* model, const cr_state* state, int32_t body,
-                        carom_body_state* out)
-{
-    const int32_t sheet = model->body_sheet[body];
-    const int32_t from = model->sheet_node[sheet], to = model->sheet_node[sheet + 1];
-    for (int32_t n = from; n < to; n++) {
-        for (int i = 0; i < 3; i++) {
-            out->position[i] += state->x[3 * n + i] / (to - from);
-            out->velocity[i] += state->xv[3 * n + i] / (to - from);
-        }
-    }
-}
-
 carom_status carom_sim_body(const carom_sim* sim, int32_t body, carom_body_state* out)
 {
-    const cr_model* model = sim->model->numbers;
-    const cr_state* state = cr_sim_state(sim->sim);
-    if (body < 0 || body >= model->bodies.body_count) {
-        return CAROM_ERR_ARGUMENT;
-    }
-    *out = (carom_body_state){.quaternion = {1, 0, 0, 0}};
-    const int32_t f = model->bodies.frame[body];
-    if (f < 0) {
-        cloth_state(model, state, body, out);
-        return CAROM_OK;
-    }
-    memcpy(out->position, state->t + 3 * f, sizeof out->position);
-    memcpy(out->quaternion, state->q + 4 * f, sizeof out->quaternion);
-    memcpy(out->velocity, state->v + 3 * f, sizeof out->velocity);
-    const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(state->q + 4 * f));
-    cr_vec3_store(out->angular_velocity, cr_mat3_apply(r, cr_vec3_load(state->om + 3 * f)));
-    return CAROM_OK;
+    return carom_view_state(sim->model->numbers, cr_sim_state(sim->sim), body, out);
 }
 
 void carom_sim_vertices(const carom_sim* sim, double* x)
@@ -169,6 +134,7 @@ carom_step_info carom_sim_info(const carom_sim* sim)
                              .factorisations = r->factorisations,
                              .weakly_active = r->weakly_active,
                              .events = r->event_count,
+                             .retries = r->retries,
                              .least_gap = r->least_gap,
                              .residual = r->residual};
 }

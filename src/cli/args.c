@@ -54,7 +54,12 @@ static int take_option(int argc, char** argv, int* i, const cli_usage* usage)
         *o->flag = 1;
     }
     if (o->value) {
-        *o->text = equals ? equals + 1 : argv[++*i];
+        const char* value = equals ? equals + 1 : argv[++*i];
+        if (o->list) {
+            o->list->item[o->list->count++] = value;
+        } else {
+            *o->text = value;
+        }
     }
     return 0;
 }
@@ -90,6 +95,22 @@ int cli_args_number(const char* command, const char* option, const char* text, d
     if (end == text || *end != 0 || !(*value >= least && *value <= most)) {
         fprintf(stderr, "carom %s: %s is \"%s\"; it has to be a number from %g to %g\n", command,
                 option, text, least, most);
+        return 0;
+    }
+    return 1;
+}
+
+int cli_args_whole(const char* command, const char* option, const char* text, double least,
+                   double most, int64_t* value)
+{
+    double number;
+    if (!cli_args_number(command, option, text, least, most, &number)) {
+        return 0;
+    }
+    *value = (int64_t)number;
+    if ((double)*value != number) {
+        fprintf(stderr, "carom %s: %s is \"%s\"; it has to be a whole number\n", command, option,
+                text);
         return 0;
     }
     return 1;

@@ -12,3 +12,5 @@ typedef struct cli_info_request {
 
 // Exit status: 0, 1 when writing fails, 2 for a bad file.
 int cli_info_mesh(const cli_info_request* request);
+int cli_info_scene(const cli_info_request* request);
+int cli_info_trajectory(const cli_info_request* request);

@@ -155,13 +155,31 @@ typedef struct frame {
     cr_intersect_report* out;
 } frame;
 
+// Whether two bodies are in the list of those that pass through each other.
+static int bodies_pass(const cr_surface* s, int32_t a, int32_t b)
+{
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    int32_t first = 0, end = s->pass_count;
+    while (first < end) {
+        const int32_t middle = first + (end - first) / 2;
+        const int32_t* pair = s->pass + 2 * (size_t)middle;
+        if (pair[0] < low || (pair[0] == low && pair[1] < high)) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first < s->pass_count && s->pass[2 * (size_t)first] == low &&
+           s->pass[2 * (size_t)first + 1] == high;
+}
+
 static int bodies_skipped(const cr_surface* s, int32_t a, int32_t b)
 {
     if (a == b) {
         return !(s->body_flags[a] & CR_SURFACE_SOFT);
     }
     return (s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED) ||
-           (s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b]);
+           (s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b]) || bodies_pass(s, a, b);
 }
 
 static cr_vec3 corner(const frame* f, const item* a, int k)

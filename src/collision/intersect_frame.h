@@ -18,12 +18,12 @@ typedef struct cr_intersect_report {
     int32_t min_body[2];  // -1 (and min_distance = search_distance) when all are farther apart
 } cr_intersect_report;
 
-// Looks at every pair of faces of two bodies, save two FIXED ones and those of one group, and of
-// each SOFT body with itself: there, faces that share a corner or an edge intersect when they have
-// more than that in common. radius [body_count] m (or NULL: all 0) is that of the bodies without
-// faces, which intersect where their distance is below the sum of radii; the thickness of meshes
-// is no part of this. x [3*vertex_count] m. flags: CR_INTERSECT_FRAME_*.
-// The same report for the same input. Fails with CAROM_ERR_MEMORY; CAROM_ERR_NOT_FINITE when a
+// Looks at every pair of faces of two bodies, save two FIXED ones, those of one group and those in
+// surface->pass, and of each SOFT body with itself: there, faces that share a corner or an edge
+// intersect when they have more than that in common. radius [body_count] m (or NULL: all 0) is that
+// of the bodies without faces, which intersect where their distance is below the sum of radii; the
+// thickness of meshes is no part of this. x [3*vertex_count] m. flags: CR_INTERSECT_FRAME_*. The
+// same report for the same input. Fails with CAROM_ERR_MEMORY; CAROM_ERR_NOT_FINITE when a
 // coordinate is not finite.
 carom_status cr_intersect_frame(const cr_surface* surface, const double* x, const double* radius,
                                 double search_distance, int32_t flags, cr_intersect_report* out);
