@@ -48,6 +48,9 @@ typedef struct cr_zone_line {
     double lam_before; // kg m, at the start of the Newton step
     double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
     int32_t members; // candidates that measure this distance
+    double stand;    // 0..1, what the lines of larger features leave of it, see give_way
+    int32_t heir;    // line that took its load over, itself if none
+    int32_t place;   // in the list without those that gave way
 } cr_zone_line;
 
 // What a candidate takes along from one iterate to the next, whatever row it belongs to then.

@@ -262,6 +262,95 @@ static void merge(cr_zone* zone)
     zone->line.count = kept;
 }
 
+static cr_zone_line* find_line(cr_zone* zone, const cr_contact_key* key)
+{
+    int32_t low = 0, high = zone->line.count - 1;
+    while (low <= high) {
+        const int32_t mid = low + (high - low) / 2;
+        const int order = cr_candidate_compare_keys(&zone->line.items[mid].row.key, key);
+        if (order == 0) {
+            return &zone->line.items[mid];
+        }
+        if (order < 0) {
+            low = mid + 1;
+        } else {
+            high = mid - 1;
+        }
+    }
+    return NULL;
+}
+
+// The line of a feature on the rim of `line`'s own gives way to it, and leaves it its load.
+static void push_aside(cr_zone* zone, cr_zone_line* line, const cr_contact_key* key)
+{
+    cr_zone_line* rim = find_line(zone, key);
+    if (!rim || !(rim->stand > 0.0)) {
+        return;
+    }
+    rim->stand *= 1.0 - line->say;
+    if (!(rim->stand > 0.0)) {
+        line->row.lam += rim->row.lam;
+        line->sigma = cr_vec3_add(line->sigma, rim->sigma);
+        line->members += rim->members;
+        rim->heir = (int32_t)(line - zone->line.items);
+    }
+}
+
+// A vertex over a face is near the edges of that face too. Those rows measure no distance between
+// the bodies (the face is nearer), and where they are nearer to the face than sqrt(2 D depth) they
+// would still lie within the give of a contact and push sideways: off the diagonal of a flat floor,
+// for one. A row stands only where no larger feature that contains its own is nearest, that is
+// where no other row has its vertices and more. `say` hands over smoothly to edges that become
+// parallel.
+static void give_way(cr_zone* zone)
+{
+    cr_zone_line* lines = zone->line.items;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        lines[i].stand = 1.0;
+        lines[i].heir = i;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_contact_key* key = &lines[i].row.key;
+        const int count = key->v[3] >= 0 ? 4 : key->v[2] >= 0 ? 3 : 2;
+        for (int mask = 1; lines[i].stand > 0.0 && mask < (1 << count) - 1; mask++) {
+            cr_contact_key part = {{-1, -1, -1, -1}};
+            int kept = 0;
+            for (int k = 0; k < count; k++) {
+                if (mask >> k & 1) {
+                    part.v[kept++] = key->v[k];
+                }
+            }
+            if (kept > 1) {
+                push_aside(zone, &lines[i], &part);
+            }
+        }
+    }
+    // who gave way to one that gave way itself belongs to the last in the chain
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        cr_zone_share* share = &zone->share.items[i];
+        while (share->line >= 0 && lines[share->line].heir != share->line) {
+            share->line = lines[share->line].heir;
+        }
+    }
+    int32_t kept = 0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        lines[i].place = kept;
+        kept += lines[i].stand > 0.0;
+    }
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        cr_zone_share* share = &zone->share.items[i];
+        share->line = share->line >= 0 ? lines[share->line].place : -1;
+    }
+    kept = 0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        if (lines[i].stand > 0.0) {
+            lines[kept] = lines[i];
+            lines[kept++].say *= lines[i].stand;
+        }
+    }
+    zone->line.count = kept;
+}
+
 // Classifies every candidate at the current points and keeps as rows those near enough to matter,
 // those that carry a load and those that stopped a step.
 carom_status cr_zone_line_collect(cr_zone* zone)
@@ -298,6 +387,7 @@ carom_status cr_zone_line_collect(cr_zone* zone)
         }
     }
     merge(zone);
+    give_way(zone);
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         derive(zone, line);

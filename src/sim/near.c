@@ -78,6 +78,14 @@ static void levers(const cr_model* model, int32_t a, int32_t b, double thickness
     lever[1] = sum > 0.0 ? thickness * rb / sum : 0.0;
 }
 
+// The thinner layer says which contacts count as one; a body without any (a plane of no thickness)
+// leaves it to the other, for a blur of 0 would leave no contact its own compliance.
+static double blur(double ra, double rb)
+{
+    const double thinner = cr_min(ra, rb);
+    return thinner > 0.0 ? 2.0 * thinner : cr_max(ra, rb);
+}
+
 static double vertex_reach(const cr_near* near, const double* reach, const double* node_reach,
                            int32_t vertex)
 {
@@ -116,7 +124,7 @@ static carom_status filter(cr_near* near, const double* x, const double* reach,
             c.restitution = cr_model_restitution(model, a, b);
             c.compliance = compliance(near, a, b);
             levers(model, a, b, c.thickness, c.lever);
-            c.blur = 2.0 * cr_min(model->bodies.radius[a], model->bodies.radius[b]);
+            c.blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
             last[0] = a;
             last[1] = b;
         }
