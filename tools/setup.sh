@@ -26,6 +26,7 @@ need gcc program gcc
 need libc6-dev header gcc stdlib.h
 need cmake program cmake
 need ninja-build program ninja
+need libjansson-dev header gcc jansson.h
 need libsuitesparse-dev header gcc amd.h -I/usr/include/suitesparse -I/usr/local/include/suitesparse
 need zlib1g-dev header gcc zlib.h
 if [ "$purpose" = test ]; then
