@@ -170,18 +170,47 @@ static int overreached(cr_sim* sim, const cr_worker* worker)
     return any;
 }
 
-// The zone did not converge and some wanted more room: they get it, up to twice what they had.
-static void widen(cr_sim* sim, const cr_worker* worker)
+// The farthest that anything of the island was expected to go: its members, and what moves by
+// script and may hit them.
+static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index)
 {
+    const cr_body_set* bodies = &sim->model->bodies;
+    const cr_island* island = &sim->near.island.items[index];
+    double most = 0.0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        double* reach = &sim->reach[sim->model->bodies.frame_body[f]];
-        *reach += cr_min(1.5 * sim->wants[f], *reach);
+        most = cr_max(most, sim->reach[bodies->frame_body[worker->frame.items[i]]]);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_reach[n] += cr_min(1.5 * sim->node_wants[n], sim->node_reach[n]);
+            most = cr_max(most, sim->node_reach[n]);
+        }
+    }
+    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+        const cr_pair* pair = &sim->near.candidate.items[i].pair;
+        for (int k = 0; k < 4; k += 3) {
+            const int32_t b = bodies->vertex_body[pair->v[k]];
+            if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+                most = cr_max(most, sim->reach[b]);
+            }
+        }
+    }
+    return most;
+}
+
+// The zone did not converge and some wanted more room: they get it, up to what the fastest of the
+// island has on top of their own. What lies still goes as far as what hits it.
+static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
+{
+    const double most = farthest(sim, worker, index);
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        sim->reach[sim->model->bodies.frame_body[f]] += cr_min(1.5 * sim->wants[f], most);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->node_reach[n] += cr_min(1.5 * sim->node_wants[n], most);
         }
     }
 }
@@ -449,7 +478,7 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
         if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
-            widen(sim, worker);
+            widen(sim, worker, index);
             result->narrow = 1;
             return;
         }
