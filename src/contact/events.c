@@ -2,6 +2,7 @@
 #include "bodies/spin.h"
 #include "contact/events_inside.h"
 #include "core/memory.h"
+#include <string.h>
 
 // No run has more events than this many per member, whatever max_events says.
 enum { MOST_PER_MEMBER = 64 };
@@ -27,12 +28,8 @@ void cr_events_destroy(cr_events* events)
     cr_array_release(&events->number);
     cr_array_release(&events->index);
     cr_array_release(&events->bar);
+    cr_array_release(&events->row_bar);
     cr_memory_free(events);
-}
-
-static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
-{
-    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
 static carom_status begin_body(cr_events* events, int32_t i)
@@ -50,10 +47,10 @@ static carom_status begin_body(cr_events* events, int32_t i)
                                  .a = motion->a[f],
                                  .torque = motion->torque[f]};
     const cr_mat3 r = motion->r0[f];
-    const cr_vec3 v = unlocked(cr_vec3_load(task->v + 3 * f), body.lock);
+    const cr_vec3 v = cr_events_unlocked(cr_vec3_load(task->v + 3 * f), body.lock);
     cr_vec3 om = cr_vec3_load(task->om + 3 * f);
     if (body.lock >> 3) {
-        om = cr_mat3_tapply(r, unlocked(cr_mat3_apply(r, om), body.lock >> 3));
+        om = cr_mat3_tapply(r, cr_events_unlocked(cr_mat3_apply(r, om), body.lock >> 3));
     }
     const cr_events_segment segment = {.body = i,
                                        .impact = -1,
@@ -252,7 +249,7 @@ static carom_status report_contacts(cr_events* events, const cr_events_impact* i
         if (!row->active) {
             continue;
         }
-        const double mu = events->task->candidate[row->candidate].friction;
+        const double mu = row->c.friction;
         cr_vec3 place = {0};
         for (int k = 0; k < 4; k++) {
             place = cr_vec3_add_scaled(place, 0.5 * fabs(row->at.c[k]), row->x[k]);
@@ -275,7 +272,7 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
 {
     const double s = impact->time;
     for (int32_t i = impact->member_begin; i < impact->member_end; i++) {
-        const cr_events_member* member = &events->member.items[i];
+        cr_events_member* member = &events->member.items[i];
         cr_events_body* body = &events->body.items[member->body];
         cr_events_segment* old = &events->segment.items[member->segment];
         old->to = s;
@@ -293,7 +290,7 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
         segment.r = cr_quat_to_matrix(segment.q);
         segment.om = cr_mat3_tapply(member->pose.r, cr_vec3_load(member->after));
         segment.rate = rate_of(body, events->task->h - s, segment.om);
-        body->segment = events->segment.count;
+        body->segment = member->next = events->segment.count;
         body->impacts++;
         events->report.most =
             body->impacts > events->report.most ? body->impacts : events->report.most;
@@ -412,6 +409,79 @@ carom_status cr_events_run(cr_events* events, const cr_events_task* task, cr_eve
     }
     *report = events->report;
     return status;
+}
+
+static carom_status put(cr_events_tape* tape, const void* items, int32_t count, size_t size)
+{
+    const size_t bytes = (size_t)count * size;
+    if (bytes > (size_t)(INT32_MAX - tape->count - (int32_t)sizeof count) ||
+        !cr_array_reserve(tape, tape->count + (int32_t)sizeof count + (int32_t)bytes)) {
+        return CAROM_ERR_MEMORY;
+    }
+    memcpy(tape->items + tape->count, &count, sizeof count);
+    tape->count += (int32_t)sizeof count;
+    if (bytes > 0) {
+        memcpy(tape->items + tape->count, items, bytes);
+        tape->count += (int32_t)bytes;
+    }
+    return CAROM_OK;
+}
+
+#define PUT(tape, a) put((tape), (a)->items, keep ? (a)->count : 0, sizeof *(a)->items)
+
+carom_status cr_events_save(const cr_events* events, cr_events_tape* tape)
+{
+    const int32_t was = tape->count;
+    const int keep = events->report.impacts > 0;
+    if (PUT(tape, &events->body) == CAROM_OK && PUT(tape, &events->segment) == CAROM_OK &&
+        PUT(tape, &events->impact) == CAROM_OK && PUT(tape, &events->member) == CAROM_OK &&
+        PUT(tape, &events->row) == CAROM_OK) {
+        return CAROM_OK;
+    }
+    tape->count = was;
+    return CAROM_ERR_MEMORY;
+}
+
+static int32_t next_count(const unsigned char** from)
+{
+    int32_t count;
+    memcpy(&count, *from, sizeof count);
+    *from += sizeof count;
+    return count;
+}
+
+#define GET(from, a)                                                                               \
+    do {                                                                                           \
+        const int32_t get_count = next_count(&(from));                                             \
+        (a)->count = 0;                                                                            \
+        if (!cr_array_reserve((a), get_count)) {                                                   \
+            return CAROM_ERR_MEMORY;                                                               \
+        }                                                                                          \
+        const size_t get_bytes = (size_t)get_count * sizeof *(a)->items;                           \
+        if (get_bytes > 0) {                                                                       \
+            memcpy((a)->items, (from), get_bytes);                                                 \
+        }                                                                                          \
+        (a)->count = get_count;                                                                    \
+        (from) += get_bytes;                                                                       \
+    } while (0)
+
+carom_status cr_events_load(cr_events* events, const cr_events_task* task,
+                            const unsigned char* from, const unsigned char** end)
+{
+    events->task = task;
+    events->report = (cr_events_report){0};
+    events->near.count = events->contact.count = 0;
+    GET(from, &events->body);
+    GET(from, &events->segment);
+    GET(from, &events->impact);
+    GET(from, &events->member);
+    GET(from, &events->row);
+    for (int32_t i = 0; i < events->impact.count; i++) {
+        events->report.impacts += !events->impact.items[i].support;
+    }
+    write_targets(events);
+    *end = from;
+    return CAROM_OK;
 }
 
 int32_t cr_events_contacts(const cr_events* events, const cr_events_contact** contacts)

@@ -18,6 +18,7 @@
 #include "collision/distance.h"
 #include "contact/candidate.h"
 #include "contact/motion.h"
+#include "core/array.h"
 #include "math/quat.h"
 
 // What there is. Of `motion` r0, t0, turn, a and torque of the members are read; of a member that
@@ -72,6 +73,15 @@ carom_status cr_events_run(cr_events* events, const cr_events_task* task, cr_eve
 int32_t cr_events_contacts(const cr_events* events, const cr_events_contact** contacts);
 int cr_events_hit(const cr_events* events, int32_t frame);
 
+// The record of a run as bytes, for a tape. Save appends; load brings the record back, writes the
+// targets of the members that were hit as the run did, and returns where the bytes of this one end.
+// Of the task load and the reverse read bodies, h, friction_speed, bounce_floor, from, to, motion
+// (as the run found it) and, for the targets, q_target; not the candidates.
+typedef CR_ARRAY(unsigned char) cr_events_tape;
+carom_status cr_events_save(const cr_events* events, cr_events_tape* tape);
+carom_status cr_events_load(cr_events* events, const cr_events_task* task,
+                            const unsigned char* from, const unsigned char** end);
+
 // dL by what the targets of the run are: read. And by what the run read: added to.
 // Orientations along R -> R exp(delta).
 typedef struct cr_events_bars {
@@ -80,17 +90,22 @@ typedef struct cr_events_bars {
     // [frame_count]
     cr_vec3 *q, *t, *v, *om; // start; t as far as the contacts see where things are
     cr_vec3 *a, *torque;     // of motion
-    cr_vec3* inertia;        // kg m^2, the three principal ones
+    double* inertia;         // [3*frame_count] kg m^2, the principal ones
     double* mass;
     // [vertex_count]
     cr_vec3* p; // body coordinates of a rigid body's vertex
     cr_vec3 *obstacle0, *obstacle1;
-    // [candidate_count]
-    double *thickness, *friction, *restitution;
-    double* lever; // [2*candidate_count]
 } cr_events_bars;
 
-// Reverse of the last run, with the same task, unchanged but for what the run wrote. Of a member
-// that was hit all dependence goes through here; of the others only what the impacts saw of them.
+// And by the numbers of one contact that an impact saw.
+typedef struct cr_events_row_bars {
+    cr_candidate candidate;
+    double thickness, friction, restitution, compliance, lever[2];
+} cr_events_row_bars;
+
+// Reverse of the last run, or of the one that was loaded last. Of a member that was hit all
+// dependence goes through here; of the others only what the impacts saw of them. The rows live
+// until the next call.
 carom_status cr_events_adj(cr_events* events, const cr_events_task* task,
                            const cr_events_bars* bars);
+int32_t cr_events_rows(const cr_events* events, const cr_events_row_bars** rows);

@@ -208,6 +208,7 @@ static carom_status add_row(group* g, cr_events_near* near)
     cr_events* events = g->events;
     const cr_pair* pair = &events->task->candidate[near->candidate].pair;
     cr_events_row row = {.candidate = near->candidate,
+                         .c = events->task->candidate[near->candidate],
                          .pair = pair_of(g, near),
                          .at = near->at,
                          .closing = near->closing};
@@ -381,7 +382,7 @@ static carom_status finish(group* g)
     }
     for (int32_t i = g->impact->row_begin; i < g->impact->row_end; i++) {
         const cr_events_row* row = &events->row.items[i];
-        g->impact->rubs |= events->task->candidate[row->candidate].friction > 0.0;
+        g->impact->rubs |= row->c.friction > 0.0;
     }
     for (int32_t i = g->impact->member_begin; i < g->impact->member_end; i++) {
         cr_events_member* member = &events->member.items[i];
@@ -427,11 +428,6 @@ carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_im
         events->near.items[first].row = 0;
     }
     return finish(&g);
-}
-
-static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
-{
-    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
 // dspin/ds at the start of a body's path: R I^-1 (torque - om x I om)
@@ -514,8 +510,8 @@ carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_
     for (int32_t i = impact->member_begin; i < impact->member_end; i++) {
         cr_events_member* member = &events->member.items[i];
         const cr_events_body* b = &events->body.items[member->body];
-        cr_vec3_store(member->before, unlocked(spin_up(events, b), b->lock >> 3));
-        cr_vec3_store(member->before + 3, unlocked(b->a, b->lock));
+        cr_vec3_store(member->before, cr_events_unlocked(spin_up(events, b), b->lock >> 3));
+        cr_vec3_store(member->before + 3, cr_events_unlocked(b->a, b->lock));
         member->a = b->a;
     }
     return status == CAROM_OK && impact->row_end == impact->row_begin ? CAROM_ERR_NO_CONVERGENCE

@@ -87,7 +87,7 @@ static void fill_side(const cr_events* events, cr_events_impulse_system* system,
                       int side)
 {
     const cr_events_row* row = &system->row[c];
-    const cr_candidate* candidate = &events->task->candidate[row->candidate];
+    const cr_candidate* candidate = &row->c;
     const int32_t b = row->side[side];
     cr_events_impulse_line* line = &system->line[c];
     cr_vec3 arm = {0};
@@ -122,7 +122,7 @@ static void fill_line(const cr_events* events, const cr_events_impact* impact,
                       cr_events_impulse_system* system, int32_t c)
 {
     const cr_events_row* row = &system->row[c];
-    const cr_candidate* candidate = &events->task->candidate[row->candidate];
+    const cr_candidate* candidate = &row->c;
     cr_events_impulse_line* line = &system->line[c];
     *line = (cr_events_impulse_line){.eps = candidate->compliance * system->unit,
                                      .mu = impact->rubs ? candidate->friction : 0.0,
@@ -182,8 +182,8 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     const int32_t m = impact->row_end - impact->row_begin, n = 6 * members;
     const int32_t all = n + m + impact->pair_count;
     const size_t line = (sizeof(cr_events_impulse_line) + sizeof(double) - 1) / sizeof(double);
-    const size_t doubles =
-        (size_t)all * (size_t)(all + 1) + 6 * (size_t)n + (size_t)m * line + 11 * (size_t)members;
+    const size_t doubles = (size_t)all * (size_t)(all + 1) + 6 * (size_t)n +
+                           (size_t)m * (line + 2) + 11 * (size_t)members;
     if (doubles > INT32_MAX || !cr_array_reserve(&events->number, (int32_t)doubles) ||
         !cr_array_reserve(&events->index, all + m + impact->pair_count)) {
         return CAROM_ERR_MEMORY;
@@ -205,6 +205,7 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     system->trial = cut(&at, (size_t)n);
     system->kept = cut(&at, (size_t)n);
     system->right = cut(&at, (size_t)all);
+    system->spare = cut(&at, 2 * (size_t)m);
     system->matrix = cut(&at, (size_t)all * (size_t)all);
     system->pivot = events->index.items;
     system->place = system->pivot + all;
@@ -638,13 +639,13 @@ static double gain(cr_events_impulse_system* system)
     return energy[0] > 0.0 ? (energy[1] - energy[0]) / energy[0] : 0.0;
 }
 
-static void set_bounce(const cr_events* events, cr_events_impulse_system* system, double tame)
+static void set_bounce(cr_events_impulse_system* system, double tame)
 {
     for (int32_t c = 0; c < system->m; c++) {
         const cr_events_row* row = &system->row[c];
         double unused[2];
         system->line[c].bounce =
-            tame * events->task->candidate[row->candidate].restitution *
+            tame * row->c.restitution *
             cr_events_impulse_bounce(row->closing, row->ramp, unused, unused + 1);
     }
 }
@@ -656,7 +657,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
 {
     const double stick = events->task->friction_speed;
     double lo = 0.0, hi = 1.0, at_hi = gain(system), at_lo = 0.0;
-    set_bounce(events, system, 0.0);
+    set_bounce(system, 0.0);
     if (!solve(system, impact->rubs, stick)) {
         return 0;
     }
@@ -670,7 +671,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
         // regula falsi with every third step a halving: bounded, and fast in the end
         double next = i % 3 == 2 ? 0.5 * (lo + hi) : lo - at_lo * (hi - lo) / (at_hi - at_lo);
         next = next > lo && next < hi ? next : 0.5 * (lo + hi);
-        set_bounce(events, system, next);
+        set_bounce(system, next);
         if (!solve_rubbing(system, stick) && !solve(system, impact->rubs, stick)) {
             return 0;
         }
@@ -690,7 +691,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
     }
     // it jumps: the last one below will do
     impact->tame = lo;
-    set_bounce(events, system, lo);
+    set_bounce(system, lo);
     return solve(system, impact->rubs, stick) && gain(system) <= energy_round_off;
 }
 

@@ -37,6 +37,7 @@ typedef struct cr_events_impulse_system {
     cr_mat3* inertia;                               // [members] in units of the group
     double* mass;                                   // [members]
     double *u, *before, *du, *force, *trial, *kept; // [n]
+    double* spare;                                  // [2*m]
     double *matrix, *right;                         // [(n+m+pairs)^2], [n+m+pairs]
     int32_t *pivot, *place, *size; // [n+m+pairs], [m] active rows in order, [pairs] rows of each
 } cr_events_impulse_system;

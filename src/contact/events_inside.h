@@ -4,7 +4,6 @@
 #pragma once
 
 #include "contact/events.h"
-#include "core/array.h"
 
 // A stretch of a body's path, from an impact or the start of the step.
 typedef struct cr_events_segment {
@@ -60,13 +59,15 @@ typedef struct cr_events_pose {
 typedef struct cr_events_member {
     int32_t body;
     int32_t segment; // that the impact ends
+    int32_t next;    // that it begins
     cr_events_pose pose;
     cr_vec3 a; // m/s^2, of the path
     double before[6], after[6];
 } cr_events_member;
 
 typedef struct cr_events_row {
-    int32_t candidate;
+    int32_t candidate; // of the task
+    cr_candidate c;
     int32_t side[2]; // member of A and of B in its impact, -1: given
     int32_t pair;    // rows between the same two bodies have the same
     int32_t active;  // pushes
@@ -90,6 +91,12 @@ typedef struct cr_events_impact {
     double tame;
 } cr_events_impact;
 
+// A direction that is locked feels nothing.
+static inline cr_vec3 cr_events_unlocked(cr_vec3 a, int32_t lock)
+{
+    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
+}
+
 struct cr_events {
     const cr_events_task* task;
     CR_ARRAY(cr_events_body) body; // the members
@@ -102,6 +109,7 @@ struct cr_events {
     CR_ARRAY(double) number; // scratch of an impulse
     CR_ARRAY(int32_t) index;
     CR_ARRAY(double) bar; // scratch of the reverse
+    CR_ARRAY(cr_events_row_bars) row_bar;
     cr_events_report report;
 };
 
@@ -143,17 +151,15 @@ carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact
 // Reverse of an impulse: bars by the group's (spin, velocity) after -> before, and by everything
 // else it saw. By member: turn is along world axes, x that of the centre of mass.
 typedef struct cr_events_impulse_bars {
-    double* after;                  // [6*members] read
-    double* before;                 // [6*members] these and all below are added to
-    cr_vec3* turn;                  // [members]
-    cr_vec3* x;                     // [members]
-    cr_vec3* a;                     // [members]
-    cr_vec3* inertia;               // [members]
-    double* mass;                   // [members]
-    cr_vec3* point;                 // [4*rows] x of given points, p (body axes) of the others
-    cr_vec3* given;                 // [4*rows] velocity of given points
-    double *friction, *restitution; // [rows]
-    double* lever;                  // [2*rows]
+    const double* after;     // [6*members] read
+    double* before;          // [6*members] these and all below are added to
+    cr_vec3 *turn, *x;       // [members]
+    cr_vec3* a;              // [members]
+    cr_vec3* inertia;        // [members]
+    double* mass;            // [members]
+    cr_vec3* point;          // [4*rows] x of a given point, p of the others, along world axes
+    cr_vec3* given;          // [4*rows] velocity of a given point
+    cr_events_row_bars* row; // [rows]
 } cr_events_impulse_bars;
 carom_status cr_events_impulse_reverse(cr_events* events, const cr_events_impact* impact,
                                        const cr_events_impulse_bars* bars);

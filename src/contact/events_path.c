@@ -41,11 +41,6 @@ cr_events_pose cr_events_path_pose(const cr_events* events, int32_t body, double
     return pose;
 }
 
-static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
-{
-    return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
-}
-
 cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s)
 {
     const cr_events_body* b = &events->body.items[body];
@@ -54,7 +49,7 @@ cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s)
     cr_vec3 om;
     cr_spin_path(b->inertia, s - segment->from, segment->q, segment->om, b->torque, segment->rate,
                  &q, &om);
-    return unlocked(cr_mat3_apply(cr_quat_to_matrix(q), om), b->lock >> 3);
+    return cr_events_unlocked(cr_mat3_apply(cr_quat_to_matrix(q), om), b->lock >> 3);
 }
 
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,

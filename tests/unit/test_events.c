@@ -531,8 +531,264 @@ static void test_random_pairs(void)
     CHECK(rise < 1e-13);
 }
 
+// ---------------------------------------------------------------- the reverse
+
+// Every input of a run as one list, so that any can be nudged.
+typedef enum input {
+    IN_Q,
+    IN_T,
+    IN_V,
+    IN_OM,
+    IN_A,
+    IN_TORQUE,
+    IN_INERTIA,
+    IN_MASS, // by frame
+    IN_P,
+    IN_OBSTACLE0,
+    IN_OBSTACLE1, // by vertex
+    IN_THICKNESS,
+    IN_FRICTION,
+    IN_RESTITUTION,
+    IN_LEVER0,
+    IN_LEVER1, // of all candidates
+    IN_COUNT
+} input;
+
+static const char* const input_name[IN_COUNT] = {
+    "q", "t",         "v",         "om",        "a",        "torque",      "inertia", "mass",
+    "p", "obstacle0", "obstacle1", "thickness", "friction", "restitution", "lever0",  "lever1"};
+
+static int input_items(const world* w, input in)
+{
+    return in <= IN_MASS ? w->set.body_count : in <= IN_OBSTACLE1 ? w->set.vertex_count : 1;
+}
+
+static int input_axes(input in)
+{
+    return in == IN_MASS || in >= IN_THICKNESS ? 1 : 3;
+}
+
+static void nudge(world* w, input in, int item, int axis, double by)
+{
+    double d[3] = {0, 0, 0};
+    d[axis] = by;
+    double* const at[] = {[IN_T] = w->t,
+                          [IN_V] = w->v,
+                          [IN_OM] = w->om,
+                          [IN_A] = &w->a[0].x,
+                          [IN_TORQUE] = &w->torque[0].x,
+                          [IN_INERTIA] = w->set.inertia,
+                          [IN_P] = w->set.p,
+                          [IN_OBSTACLE0] = &w->obstacle0[0].x,
+                          [IN_OBSTACLE1] = &w->obstacle1[0].x};
+    if (in == IN_Q) {
+        const cr_quat turn = cr_quat_from_rotation(cr_vec3_load(d));
+        cr_quat_store(w->q + 4 * item, cr_quat_mul(cr_quat_load(w->q + 4 * item), turn));
+    } else if (in == IN_MASS) {
+        w->set.mass[item] += by;
+    } else if (in >= IN_THICKNESS) {
+        for (int32_t i = 0; i < w->candidate_count; i++) {
+            cr_candidate* c = &w->candidate[i];
+            double* const of[] = {&c->thickness, &c->friction, &c->restitution, &c->lever[0],
+                                  &c->lever[1]};
+            *of[in - IN_THICKNESS] += by;
+        }
+    } else {
+        at[in][3 * item + axis] += by;
+    }
+}
+
+typedef struct weights {
+    cr_vec3 rp[MOST_BODIES], ut[MOST_BODIES], turn[MOST_BODIES], v1[MOST_BODIES], om1[MOST_BODIES];
+} weights;
+
+static double loss(world* w, const weights* by, const cr_quat* q_0)
+{
+    run(w);
+    double sum = 0.0;
+    for (int32_t i = 0; i < w->frame_count; i++) {
+        const int32_t f = w->frame[i];
+        if (!cr_events_hit(w->events, f)) {
+            continue;
+        }
+        const cr_vec3 d =
+            cr_quat_to_rotation(cr_quat_mul(cr_quat_conjugate(q_0[f]), w->q_target[f]));
+        sum += cr_vec3_dot(by->rp[f], d) + cr_vec3_dot(by->ut[f], w->motion.ut[f]) +
+               cr_vec3_dot(by->turn[f], w->motion.turn[f]) +
+               cr_vec3_dot(by->v1[f], w->motion.v1[f]) + cr_vec3_dot(by->om1[f], w->motion.om1[f]);
+    }
+    return sum;
+}
+
+static double slope(world* w, const weights* by, const cr_quat* q_0, input in, int item, int axis,
+                    double d)
+{
+    static world saved; // too large for the stack
+    double rise[4];
+    const double steps[4] = {1, -1, 2, -2};
+    memcpy(saved.q, w->q, sizeof saved.q);
+    for (int i = 0; i < 4; i++) {
+        nudge(w, in, item, axis, steps[i] * d);
+        rise[i] = loss(w, by, q_0);
+        if (in == IN_Q) {
+            memcpy(w->q, saved.q, sizeof saved.q);
+        } else {
+            nudge(w, in, item, axis, -steps[i] * d);
+        }
+    }
+    return (8 * (rise[0] - rise[1]) - (rise[2] - rise[3])) / (12 * d);
+}
+
+// All derivatives of one run against differences. Returns the largest error relative to the largest
+// derivative of its kind. A run saved and loaded must give the same.
+static double check_reverse(world* w, const char* name, double d, double allowed)
+{
+    uint64_t seed = 17;
+    weights by;
+    for (int f = 0; f < MOST_BODIES; f++) {
+        by.rp[f] = random_vec(&seed, 1);
+        by.ut[f] = random_vec(&seed, 30);
+        by.turn[f] = random_vec(&seed, 1);
+        by.v1[f] = random_vec(&seed, 1);
+        by.om1[f] = random_vec(&seed, 0.3);
+    }
+    run(w);
+    CHECK(w->report.impacts > 0);
+    const int impacts = w->report.impacts;
+    cr_quat q_0[MOST_BODIES];
+    memcpy(q_0, w->q_target, sizeof q_0);
+    static cr_vec3 frame[6][MOST_BODIES], vertex[3][MOST_VERTICES];
+    static double inertia[3 * MOST_BODIES], mass[MOST_BODIES];
+    for (int i = 0; i < MOST_BODIES; i++) {
+        for (int k = 0; k < 6; k++) {
+            frame[k][i] = (cr_vec3){1, 1, 1};
+        }
+        inertia[3 * i] = inertia[3 * i + 1] = inertia[3 * i + 2] = mass[i] = 1;
+    }
+    for (int i = 0; i < MOST_VERTICES; i++) {
+        vertex[0][i] = vertex[1][i] = vertex[2][i] = (cr_vec3){1, 1, 1};
+    }
+    const cr_events_bars bars = {.rp = by.rp,
+                                 .ut = by.ut,
+                                 .turn = by.turn,
+                                 .v1 = by.v1,
+                                 .om1 = by.om1,
+                                 .q = frame[0],
+                                 .t = frame[1],
+                                 .v = frame[2],
+                                 .om = frame[3],
+                                 .a = frame[4],
+                                 .torque = frame[5],
+                                 .inertia = inertia,
+                                 .mass = mass,
+                                 .p = vertex[0],
+                                 .obstacle0 = vertex[1],
+                                 .obstacle1 = vertex[2]};
+    cr_events_tape tape = {0};
+    CHECK(cr_events_save(w->events, &tape) == CAROM_OK);
+    cr_events* other = NULL;
+    CHECK(cr_events_create(&other) == CAROM_OK);
+    const unsigned char* end;
+    cr_vec3 was[MOST_BODIES];
+    memcpy(was, w->motion.ut, sizeof was);
+    aim(w);
+    cr_events_task task = task_of(w);
+    task.candidate = NULL;
+    task.candidate_count = 0;
+    CHECK(cr_events_load(other, &task, tape.items, &end) == CAROM_OK);
+    CHECK(end == tape.items + tape.count);
+    CHECK(memcmp(was, w->motion.ut, sizeof was) == 0);
+    CHECK(cr_events_adj(other, &task, &bars) == CAROM_OK);
+    double row[5] = {1, 1, 1, 1, 1};
+    const cr_events_row_bars* rows;
+    const int32_t count = cr_events_rows(other, &rows);
+    for (int32_t i = 0; i < count; i++) {
+        row[0] += rows[i].thickness;
+        row[1] += rows[i].friction;
+        row[2] += rows[i].restitution;
+        row[3] += rows[i].lever[0];
+        row[4] += rows[i].lever[1];
+    }
+    double worst = 0.0;
+    for (int in = 0; in < IN_COUNT; in++) {
+        double most = 0.0, off = 0.0;
+        for (int item = 0; item < input_items(w, (input)in); item++) {
+            for (int axis = 0; axis < input_axes((input)in); axis++) {
+                double got;
+                const int body = in == IN_P || in == IN_OBSTACLE0 || in == IN_OBSTACLE1
+                                     ? w->set.vertex_body[item]
+                                     : item;
+                const int rigid = w->set.kind[body] == CR_BODY_RIGID;
+                if (in <= IN_TORQUE) {
+                    got = (&frame[in][item].x)[axis];
+                } else if (in == IN_INERTIA) {
+                    got = inertia[3 * item + axis];
+                } else if (in == IN_MASS) {
+                    got = mass[item];
+                } else if (in <= IN_OBSTACLE1) {
+                    got = (&vertex[in - IN_P][item].x)[axis];
+                } else {
+                    got = row[in - IN_THICKNESS];
+                }
+                if (in < IN_THICKNESS && rigid == (in == IN_OBSTACLE0 || in == IN_OBSTACLE1)) {
+                    CHECK(got == 1);
+                    continue;
+                }
+                if (in == IN_LEVER0 || in == IN_LEVER1 || in == IN_FRICTION) {
+                    int rubs = 0;
+                    for (int32_t i = 0; i < w->candidate_count; i++) {
+                        rubs |= w->candidate[i].friction > 0;
+                    }
+                    if (!rubs) {
+                        continue;
+                    }
+                }
+                const double scale = in == IN_INERTIA ? w->set.inertia[3 * item + axis] : 1.0;
+                const double want = slope(w, &by, q_0, (input)in, item, axis, d * scale);
+                off = fmax(off, scale * fabs(got - 1 - want));
+                most = fmax(most, scale * fabs(want));
+            }
+        }
+        const double relative = most > 1e-6 ? off / most : off;
+        if (!(relative <= allowed)) {
+            printf("    %s, %d impacts: %s off by %.2e of %.2e\n", name, impacts, input_name[in],
+                   off, most);
+        }
+        worst = fmax(worst, relative);
+    }
+    CHECK(worst <= allowed);
+    run(w);
+    cr_events_destroy(other);
+    cr_array_release(&tape);
+    return worst;
+}
+
+static const double restitutions[] = {0.0, 0.3, 0.7, 1.0}, frictions[] = {0.0, 0.3, 1.5};
+
+static void test_reverse_ball_on_ground(void)
+{
+    for (int i = 0; i < 12; i++) {
+        world* w = world_make(0.02);
+        w->friction_speed = 1e-2;
+        const int32_t g = add_ground(w, CR_BODY_KINEMATIC, 0, 0.01);
+        for (int32_t v = w->set.vertex[g]; v < w->set.vertex[g + 1]; v++) {
+            w->obstacle1[v] =
+                cr_vec3_add(w->obstacle0[v], (cr_vec3){0.002, 0.001, 0.003 + 1e-4 * v});
+        }
+        const int32_t b =
+            add_sphere(w, 2, 0.1, (cr_vec3){0.3, 0.2, 0.12}, (cr_vec3){0.3, -0.4, -1});
+        cr_vec3_store(w->om + 3 * b, (cr_vec3){1, 2, 3});
+        w->a[b] = (cr_vec3){0.1, 0.2, -1};
+        w->torque[b] = (cr_vec3){0.01, -0.02, 0.03};
+        add_candidates(w, restitutions[i % 4], frictions[i / 4]);
+        check_reverse(w, "ball on ground", 1e-5, 1e-6);
+        world_release(w);
+    }
+}
+
 int main(void)
 {
+    RUN(test_reverse_ball_on_ground);
     RUN(test_oblique_balls);
     RUN(test_a_dropped_ball);
     RUN(test_cradle);

@@ -1,0 +1,442 @@
+#include "bodies/spin.h"
+#include "contact/events_inside.h"
+#include "contact/row.h"
+#include <string.h>
+
+// Bars by the start of a segment, or by a state on it.
+typedef struct state_bars {
+    cr_vec3 q, om; // body axes
+    cr_vec3 u, v;
+} state_bars;
+
+typedef struct body_bars {
+    cr_vec3 a, torque; // of the path
+} body_bars;
+
+// The scratch of a reverse: all in one block.
+typedef struct reverse {
+    cr_events* events;
+    const cr_events_task* task;
+    const cr_events_bars* out;
+    state_bars* segment; // [segments]
+    body_bars* body;     // [bodies]
+    double* time;        // [impacts] bar of the time of each
+    cr_events_impulse_bars impulse;
+    double* after; // the impulse's, to be written
+} reverse;
+
+static cr_vec3 times(cr_vec3 d, cr_vec3 a)
+{
+    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
+}
+
+static cr_vec3 over(cr_vec3 a, cr_vec3 d)
+{
+    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
+}
+
+static void add(cr_vec3* sum, cr_vec3 a)
+{
+    *sum = cr_vec3_add(*sum, a);
+}
+
+// Room for the largest impact, and for everything.
+static carom_status take(reverse* r)
+{
+    cr_events* events = r->events;
+    size_t members = 0, rows = 0;
+    for (int32_t i = 0; i < events->impact.count; i++) {
+        const cr_events_impact* impact = &events->impact.items[i];
+        const size_t m = (size_t)(impact->member_end - impact->member_begin);
+        const size_t n = (size_t)(impact->row_end - impact->row_begin);
+        members = m > members ? m : members;
+        rows = n > rows ? n : rows;
+    }
+    const size_t count = 12 * (size_t)events->segment.count + 6 * (size_t)events->body.count +
+                         (size_t)events->impact.count + members * (12 + 12 + 1) + rows * 24;
+    if (count > INT32_MAX || !cr_array_reserve(&events->bar, (int32_t)count) ||
+        !cr_array_reserve(&events->row_bar, events->row.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    double* at = events->bar.items;
+    memset(at, 0, count * sizeof(double));
+    r->segment = (state_bars*)(void*)at;
+    at += 12 * events->segment.count;
+    r->body = (body_bars*)(void*)at;
+    at += 6 * events->body.count;
+    r->time = at;
+    at += events->impact.count;
+    cr_events_impulse_bars* impulse = &r->impulse;
+    impulse->after = r->after = at;
+    impulse->before = at + 6 * members;
+    impulse->turn = (cr_vec3*)(void*)(at + 12 * members);
+    impulse->x = impulse->turn + members;
+    impulse->a = impulse->x + members;
+    impulse->inertia = impulse->a + members;
+    impulse->mass = (double*)(void*)(impulse->inertia + members);
+    impulse->point = (cr_vec3*)(void*)(impulse->mass + members);
+    impulse->given = impulse->point + 4 * rows;
+    events->row_bar.count = events->row.count;
+    for (int32_t i = 0; i < events->row.count; i++) {
+        events->row_bar.items[i] = (cr_events_row_bars){.candidate = events->row.items[i].c};
+    }
+    return CAROM_OK;
+}
+
+// A clean sheet for one impact.
+static void clear_impulse(reverse* r, const cr_events_impact* impact)
+{
+    const size_t members = (size_t)(impact->member_end - impact->member_begin);
+    const size_t rows = (size_t)(impact->row_end - impact->row_begin);
+    const cr_events_impulse_bars* bars = &r->impulse;
+    memset(r->after, 0, 6 * members * sizeof(double));
+    memset(bars->before, 0, 6 * members * sizeof(double));
+    memset(bars->turn, 0, members * sizeof(cr_vec3));
+    memset(bars->x, 0, members * sizeof(cr_vec3));
+    memset(bars->a, 0, members * sizeof(cr_vec3));
+    memset(bars->inertia, 0, members * sizeof(cr_vec3));
+    memset(bars->mass, 0, members * sizeof(double));
+    memset(bars->point, 0, 4 * rows * sizeof(cr_vec3));
+    memset(bars->given, 0, 4 * rows * sizeof(cr_vec3));
+    r->impulse.row = r->events->row_bar.items + impact->row_begin;
+}
+
+// From bars of the state at time s of a segment, and of the angle that it turned, to its start and
+// to the time at which it began. The bar of s itself is time_bar's.
+static void segment_reverse(reverse* r, int32_t index, double s, const state_bars* in, cr_vec3 turn,
+                            state_bars* start)
+{
+    const cr_events_segment* segment = &r->events->segment.items[index];
+    const cr_events_body* body = &r->events->body.items[segment->body];
+    const double h = r->task->h, d = s - segment->from;
+    body_bars* by = &r->body[segment->body];
+    cr_vec3 rate = cr_vec3_scale(d, turn), inertia = {0};
+    double d_bar = cr_vec3_dot(turn, segment->rate);
+    cr_spin_path_adj(body->inertia, d, segment->om, body->torque, segment->rate, in->q, in->om,
+                     &start->q, &start->om, &by->torque, &inertia, &rate, &d_bar);
+    d_bar += cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
+             cr_vec3_dot(in->v, body->a);
+    add(&start->u, in->u);
+    add(&start->v, cr_vec3_add_scaled(in->v, d, in->u));
+    add(&by->a, cr_vec3_add(cr_vec3_scale(0.5 * d * d, in->u), cr_vec3_scale(d, in->v)));
+    double left = 0.0; // bar of h - from
+    if (body->lock >> 3) {
+        add(&start->om, rate);
+    } else {
+        cr_spin_rate_adj(body->inertia, h - segment->from, segment->om, body->torque, rate,
+                         &start->om, &by->torque, &inertia, &left);
+    }
+    cr_vec3_accumulate(r->out->inertia + 3 * body->frame, inertia);
+    if (segment->impact >= 0) {
+        r->time[segment->impact] -= d_bar + left;
+    }
+}
+
+// The bar of s that segment_reverse would give, nothing else touched.
+static double time_bar(const reverse* r, int32_t index, double s, const state_bars* in,
+                       cr_vec3 turn)
+{
+    const cr_events_segment* segment = &r->events->segment.items[index];
+    const cr_events_body* body = &r->events->body.items[segment->body];
+    const double d = s - segment->from;
+    cr_vec3 none[5] = {{0}};
+    double d_bar = cr_vec3_dot(turn, segment->rate);
+    cr_spin_path_adj(body->inertia, d, segment->om, body->torque, segment->rate, in->q, in->om,
+                     &none[0], &none[1], &none[2], &none[3], &none[4], &d_bar);
+    return d_bar + cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
+           cr_vec3_dot(in->v, body->a);
+}
+
+// Reverse of how the targets were written: of one body that was hit.
+static void target_reverse(reverse* r, int32_t index)
+{
+    const cr_events_body* body = &r->events->body.items[index];
+    const int32_t f = body->frame;
+    const double h = r->task->h;
+    const cr_events_bars* out = r->out;
+    body_bars* by = &r->body[index];
+    state_bars end = {.q = out->rp[f], .om = out->om1[f], .u = out->ut[f], .v = out->v1[f]};
+    if (body->support >= 0) { // spin = h I^-1 (torque - path's), R_p = R(h) exp(h spin)
+        const cr_motion* motion = r->task->motion;
+        const cr_vec3 torque = cr_vec3_sub(motion->torque[f], body->torque);
+        const cr_vec3 spin = cr_vec3_scale(h, over(torque, body->inertia));
+        const cr_rot rot = cr_rot_make(cr_vec3_scale(h, spin));
+        cr_vec3 spin_bar = cr_mat3_tapply(cr_rot_right(&rot), end.q);
+        spin_bar = cr_vec3_add_scaled(end.om, h, spin_bar);
+        end.q = cr_mat3_apply(cr_rot_matrix(&rot), end.q);
+        const cr_vec3 torque_bar = cr_vec3_scale(h, over(spin_bar, body->inertia));
+        add(&out->torque[f], torque_bar);
+        add(&by->torque, cr_vec3_neg(torque_bar));
+        cr_vec3_accumulate(out->inertia + 3 * f,
+                           cr_vec3_neg(over(times(spin, spin_bar), body->inertia)));
+        const cr_vec3 more = cr_vec3_add_scaled(cr_vec3_scale(h, end.v), h * h, end.u);
+        add(&out->a[f], more);
+        add(&by->a, cr_vec3_neg(more));
+    }
+    add(&by->a, cr_vec3_scale(-0.5 * h, end.v)); // v1 = vt(h) - h a/2
+    segment_reverse(r, body->segment, h, &end, out->turn[f], &r->segment[body->segment]);
+}
+
+// Where a row's point of given motion was: at this part of the obstacle's way.
+static double way(const reverse* r, double s)
+{
+    return r->task->from + (r->task->to - r->task->from) * (s / r->task->h);
+}
+
+// Bars of a row's points: by the vertices they are. x of a given point, p along world axes of a
+// member's, the velocity of a given one.
+static void points_reverse(reverse* r, const cr_events_impact* impact)
+{
+    const cr_events* events = r->events;
+    const cr_body_set* bodies = r->task->bodies;
+    const cr_motion* motion = r->task->motion;
+    const cr_events_bars* out = r->out;
+    const double along = way(r, impact->time);
+    const double rate = (r->task->to - r->task->from) / r->task->h;
+    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+        const cr_events_row* row = &events->row.items[i];
+        for (int k = 0; k < 4; k++) {
+            const int32_t vertex = row->c.pair.v[k];
+            const cr_vec3 x = r->impulse.point[4 * (i - impact->row_begin) + k];
+            const cr_vec3 v = r->impulse.given[4 * (i - impact->row_begin) + k];
+            if (vertex < 0) {
+                continue;
+            }
+            const int32_t b = row->side[cr_row_side(row->c.pair.kind, k)];
+            const int32_t body = bodies->vertex_body[vertex];
+            if (b >= 0) {
+                const cr_events_member* member = &events->member.items[impact->member_begin + b];
+                add(&out->p[vertex], cr_mat3_tapply(member->pose.r, x));
+            } else if (bodies->kind[body] == CR_BODY_RIGID) { // kept still under a support
+                const int32_t f = bodies->frame[body];
+                const cr_vec3 p = cr_vec3_load(bodies->p + 3 * vertex);
+                const cr_vec3 force = cr_mat3_tapply(motion->r0[f], x);
+                add(&out->p[vertex], force);
+                add(&out->q[f], cr_vec3_cross(p, force));
+                add(&out->t[f], x);
+            } else {
+                cr_vec3 end = cr_vec3_scale(along, x);
+                end = cr_vec3_add_scaled(end, rate, v);
+                add(&out->obstacle1[vertex], end);
+                add(&out->obstacle0[vertex], cr_vec3_sub(x, end));
+            }
+        }
+    }
+}
+
+// The mean gap of the group by its members and points, times f; returns its rate along the paths
+// when f is 0.
+static double mean_gap(reverse* r, const cr_events_impact* impact, double f)
+{
+    const cr_events* events = r->events;
+    const double share = 1.0 / (impact->row_end - impact->row_begin);
+    double rate = 0.0;
+    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+        const cr_events_row* row = &events->row.items[i];
+        const int32_t c = i - impact->row_begin;
+        for (int k = 0; k < 4; k++) {
+            if (!(row->at.active >> k & 1)) {
+                continue;
+            }
+            const int32_t b = row->side[cr_row_side(row->c.pair.kind, k)];
+            const cr_vec3 push = cr_vec3_scale(share * row->at.c[k], row->at.n);
+            cr_vec3 v = row->given[k];
+            if (b >= 0) {
+                const cr_events_pose* pose = &events->member.items[impact->member_begin + b].pose;
+                v = cr_vec3_add(pose->v, cr_vec3_cross(pose->turning, row->arm[k]));
+                add(&r->impulse.x[b], cr_vec3_scale(f, push));
+                add(&r->impulse.turn[b], cr_vec3_cross(row->arm[k], cr_vec3_scale(f, push)));
+            }
+            add(&r->impulse.point[4 * c + k], cr_vec3_scale(f, push));
+            rate += cr_vec3_dot(push, v);
+        }
+        r->impulse.row[c].thickness -= f * share;
+    }
+    return rate;
+}
+
+// Bars of a member's state at the impact, by all that sees it: what comes after (q, u), the
+// impulse's geometry (turn, x) and velocities (before).
+static state_bars member_bars(const reverse* r, const cr_events_impact* impact, int32_t b)
+{
+    const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+    const cr_events_body* body = &r->events->body.items[member->body];
+    const state_bars* after = &r->segment[member->next];
+    const double* before = r->impulse.before + 6 * b;
+    // spin- = R om, so that it turns with R too
+    const cr_vec3 spin_bar = cr_events_unlocked(cr_vec3_load(before), body->lock >> 3);
+    const cr_vec3 turn =
+        cr_vec3_add(r->impulse.turn[b], cr_vec3_cross(cr_vec3_load(member->before), spin_bar));
+    return (state_bars){.q = cr_vec3_add(after->q, cr_mat3_tapply(member->pose.r, turn)),
+                        .om = cr_mat3_tapply(member->pose.r, spin_bar),
+                        .u = cr_vec3_add(after->u, r->impulse.x[b]),
+                        .v = cr_vec3_load(before + 3)};
+}
+
+static carom_status impact_reverse(reverse* r, int32_t index)
+{
+    const cr_events_impact* impact = &r->events->impact.items[index];
+    const int32_t members = impact->member_end - impact->member_begin;
+    clear_impulse(r, impact);
+    for (int32_t b = 0; b < members; b++) {
+        // om+ = R^T spin+
+        const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+        const state_bars* after = &r->segment[member->next];
+        const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, after->om);
+        cr_vec3_store(r->after + 6 * b, spin_bar);
+        cr_vec3_store(r->after + 6 * b + 3, after->v);
+        r->impulse.turn[b] = cr_vec3_cross(spin_bar, cr_vec3_load(member->after));
+    }
+    const carom_status status = cr_events_impulse_reverse(r->events, impact, &r->impulse);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    // what a later time would change: the states on the paths, given points, and what follows
+    double later = r->time[index];
+    for (int32_t b = 0; b < members; b++) {
+        const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+        const int32_t f = r->events->body.items[member->body].frame;
+        const state_bars at = member_bars(r, impact, b);
+        later += time_bar(r, member->segment, impact->time, &at, r->out->turn[f]);
+    }
+    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+        for (int k = 0; k < 4; k++) {
+            later += cr_vec3_dot(r->impulse.point[4 * (i - impact->row_begin) + k],
+                                 r->events->row.items[i].given[k]);
+        }
+    }
+    // the time is where the mean gap is 0: ds = -d(mean gap) / rate
+    const double rate = mean_gap(r, impact, 0.0);
+    mean_gap(r, impact, -later / rate);
+    for (int32_t b = 0; b < members; b++) {
+        const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+        const cr_events_body* body = &r->events->body.items[member->body];
+        const state_bars at = member_bars(r, impact, b);
+        segment_reverse(r, member->segment, impact->time, &at, r->out->turn[body->frame],
+                        &r->segment[member->segment]);
+        // where things are is t0 + u
+        add(&r->out->t[body->frame], r->impulse.x[b]);
+        add(&r->body[member->body].a, r->impulse.a[b]);
+        cr_vec3_accumulate(r->out->inertia + 3 * body->frame, r->impulse.inertia[b]);
+        r->out->mass[body->frame] += r->impulse.mass[b];
+    }
+    points_reverse(r, impact);
+    return CAROM_OK;
+}
+
+// The first segment begins with v + h a/2 and om.
+static void start_reverse(reverse* r, int32_t index)
+{
+    const cr_events_body* body = &r->events->body.items[index];
+    const state_bars* start = &r->segment[index];
+    const int32_t f = body->frame;
+    const cr_mat3 r0 = r->task->motion->r0[f];
+    add(&r->body[index].a, cr_vec3_scale(0.5 * r->task->h, start->v));
+    add(&r->out->v[f], cr_events_unlocked(start->v, body->lock));
+    add(&r->out->q[f], start->q);
+    cr_vec3 om = cr_mat3_apply(r0, start->om);
+    om = cr_events_unlocked(om, body->lock >> 3);
+    add(&r->out->om[f], body->lock >> 3 ? cr_mat3_tapply(r0, om) : start->om);
+}
+
+// The acceleration of a free body: spin's is R y, y = I^-1 (torque - om x I om).
+static void free_reverse(reverse* r, const cr_events_member* member, const double* before)
+{
+    const cr_events_body* body = &r->events->body.items[member->body];
+    const int32_t f = body->frame;
+    const cr_vec3 i = body->inertia, om = r->events->segment.items[member->segment].om;
+    const cr_vec3 momentum = times(i, om);
+    const cr_vec3 torque = r->task->motion->torque[f];
+    const cr_vec3 y = over(cr_vec3_sub(torque, cr_vec3_cross(om, momentum)), i);
+    const cr_vec3 spin_bar = cr_events_unlocked(cr_vec3_load(before), body->lock >> 3);
+    const cr_vec3 y_bar = cr_mat3_tapply(member->pose.r, spin_bar);
+    const cr_vec3 t = over(y_bar, i);
+    const cr_vec3 momentum_bar = cr_vec3_cross(om, t);
+    add(&r->out->a[f], cr_events_unlocked(cr_vec3_load(before + 3), body->lock));
+    add(&r->out->q[f], cr_vec3_cross(y, y_bar));
+    add(&r->out->torque[f], t);
+    add(&r->out->om[f], cr_vec3_cross(t, momentum));
+    add(&r->out->om[f], times(i, momentum_bar));
+    cr_vec3_accumulate(r->out->inertia + 3 * f, times(momentum_bar, om));
+    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(times(y, t)));
+}
+
+// A support gave its members their accelerations: a = a+, torque = torque + I R^T (spin+ - spin-).
+static carom_status support_reverse(reverse* r, int32_t index)
+{
+    const cr_events_impact* impact = &r->events->impact.items[index];
+    const int32_t members = impact->member_end - impact->member_begin;
+    clear_impulse(r, impact);
+    for (int32_t b = 0; b < members; b++) {
+        const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+        const cr_events_body* body = &r->events->body.items[member->body];
+        const body_bars* by = &r->body[member->body];
+        const cr_vec3 more = cr_mat3_tapply(
+            member->pose.r, cr_vec3_sub(cr_vec3_load(member->after), cr_vec3_load(member->before)));
+        const cr_vec3 more_bar = times(body->inertia, by->torque);
+        const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, more_bar);
+        cr_vec3_store(r->after + 6 * b, spin_bar);
+        cr_vec3_store(r->after + 6 * b + 3, by->a);
+        cr_vec3_store(r->impulse.before + 6 * b, cr_vec3_neg(spin_bar));
+        add(&r->out->torque[body->frame], by->torque);
+        add(&r->out->q[body->frame], cr_vec3_cross(more_bar, more));
+        cr_vec3_accumulate(r->out->inertia + 3 * body->frame, times(by->torque, more));
+    }
+    const carom_status status = cr_events_impulse_reverse(r->events, impact, &r->impulse);
+    for (int32_t b = 0; b < members && status == CAROM_OK; b++) {
+        const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+        const int32_t f = r->events->body.items[member->body].frame;
+        free_reverse(r, member, r->impulse.before + 6 * b);
+        add(&r->out->q[f], cr_mat3_tapply(member->pose.r, r->impulse.turn[b]));
+        add(&r->out->t[f], r->impulse.x[b]);
+        cr_vec3_accumulate(r->out->inertia + 3 * f, r->impulse.inertia[b]);
+        r->out->mass[f] += r->impulse.mass[b];
+    }
+    if (status == CAROM_OK) {
+        points_reverse(r, impact);
+    }
+    return status;
+}
+
+carom_status cr_events_adj(cr_events* events, const cr_events_task* task,
+                           const cr_events_bars* bars)
+{
+    reverse r = {.events = events, .task = task, .out = bars};
+    events->task = task;
+    carom_status status = take(&r);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < events->body.count; i++) {
+        if (events->body.items[i].impacts > 0) {
+            target_reverse(&r, i);
+        }
+    }
+    for (int32_t i = events->impact.count - 1; i >= 0 && status == CAROM_OK; i--) {
+        if (!events->impact.items[i].support) {
+            status = impact_reverse(&r, i);
+        }
+    }
+    for (int32_t i = 0; i < events->body.count && status == CAROM_OK; i++) {
+        const cr_events_body* body = &events->body.items[i];
+        if (body->impacts > 0) {
+            start_reverse(&r, i);
+        }
+        if (body->support < 0) {
+            add(&bars->a[body->frame], r.body[i].a);
+            add(&bars->torque[body->frame], r.body[i].torque);
+        }
+    }
+    for (int32_t i = events->impact.count - 1; i >= 0 && status == CAROM_OK; i--) {
+        if (events->impact.items[i].support) {
+            status = support_reverse(&r, i);
+        }
+    }
+    return status;
+}
+
+int32_t cr_events_rows(const cr_events* events, const cr_events_row_bars** rows)
+{
+    *rows = events->row_bar.items;
+    return events->row_bar.count;
+}
