@@ -528,11 +528,11 @@ void cr_zone_line_curve(cr_zone* zone)
     }
 }
 
-void cr_zone_line_hold(cr_zone* zone)
+void cr_zone_line_hold(cr_zone* zone, int32_t stick)
 {
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        if (!(line->row.lam > 0.0) || !(line->mu > 0.0)) {
+        if (!(line->mu > 0.0) || !(stick || line->row.lam > 0.0)) {
             continue;
         }
         cr_row row;
@@ -540,9 +540,21 @@ void cr_zone_line_hold(cr_zone* zone)
         double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
         cr_zone_line_row(zone, line, &row);
         cr_row_slip_make(&slip, &row, zone->stick);
-        cr_row_add_friction_held(&row, &slip, line->mu * line->row.lam, m);
+        const double spring =
+            stick ? CR_ZONE_STICK / line->eps / slip.weight : line->mu * line->row.lam;
+        cr_row_add_friction_held(&row, &slip, spring, m);
         add_part(zone, &row, m);
     }
+}
+
+double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
+{
+    if (!stick || !(line->mu > 0.0)) {
+        return line->row.lam;
+    }
+    const double slip = cr_vec3_norm(line->tau), e = zone->stick;
+    const double weight = slip >= e ? 1.0 / slip : 2.0 / e - slip / (e * e);
+    return CR_ZONE_STICK / line->eps / weight / line->mu;
 }
 
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction)
