@@ -528,11 +528,17 @@ void cr_zone_line_curve(cr_zone* zone)
     }
 }
 
+// Of the lines that carry a load only those that slide are made to stick: the others do.
+static int is_stopped(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
+{
+    return stick && line->row.lam > 0.0 && cr_vec3_norm(line->tau) > zone->stick;
+}
+
 void cr_zone_line_hold(cr_zone* zone, int32_t stick)
 {
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        if (!(line->mu > 0.0) || !(stick || line->row.lam > 0.0)) {
+        if (!(line->mu > 0.0) || !(line->row.lam > 0.0)) {
             continue;
         }
         cr_row row;
@@ -540,8 +546,9 @@ void cr_zone_line_hold(cr_zone* zone, int32_t stick)
         double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
         cr_zone_line_row(zone, line, &row);
         cr_row_slip_make(&slip, &row, zone->stick);
-        const double spring =
-            stick ? CR_ZONE_STICK / line->eps / slip.weight : line->mu * line->row.lam;
+        const double spring = is_stopped(zone, line, stick)
+                                  ? CR_ZONE_STICK / line->eps / slip.weight
+                                  : line->mu * line->row.lam;
         cr_row_add_friction_held(&row, &slip, spring, m);
         add_part(zone, &row, m);
     }
@@ -549,11 +556,10 @@ void cr_zone_line_hold(cr_zone* zone, int32_t stick)
 
 double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
 {
-    if (!stick || !(line->mu > 0.0)) {
+    if (!is_stopped(zone, line, stick) || !(line->mu > 0.0)) {
         return line->row.lam;
     }
-    const double slip = cr_vec3_norm(line->tau), e = zone->stick;
-    const double weight = slip >= e ? 1.0 / slip : 2.0 / e - slip / (e * e);
+    const double weight = 1.0 / cr_vec3_norm(line->tau);
     return CR_ZONE_STICK / line->eps / weight / line->mu;
 }
 
