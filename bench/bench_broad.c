@@ -117,68 +117,97 @@ static cr_surface surface_of(const scene* s)
     return f;
 }
 
+static int32_t workers = 1, rounds = 15;
+
+// [s] One worker is timed by the processor it used, for others may want it too; several by the
+// clock on the wall.
 static double now(void)
 {
     struct timespec t;
-    timespec_get(&t, TIME_UTC);
+    clock_gettime(workers == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int32_t workers = 1, rounds = 15;
-
-// The best time of a warm call in s, as everything that is not FIXED moves a little between calls.
-static double measure(const char* name, scene* s, double reach)
-{
-    cr_surface f = surface_of(s);
-    const size_t n = (size_t)f.vertex_count;
-    double *x0 = s->x.items, *x1 = cr_memory_take(3 * n, sizeof(double));
-    double* r = cr_memory_take(n, sizeof(double));
-    need(x1 && r);
-    for (size_t v = 0; v < n; v++) {
-        r[v] = reach;
-    }
+// A scene under way, and what is known of it so far.
+typedef struct run {
+    cr_surface surface;
     cr_broad* broad;
-    cr_pair_list found = {0};
-    const double begin = now();
-    need(cr_broad_create(&f, x0, &broad) == CAROM_OK);
-    const double built = now() - begin;
-    double best = HUGE_VAL;
-    for (int round = 0; round < rounds + 1; round++) {
-        for (size_t v = 0; v < n; v++) {
-            const double step =
-                f.body_flags[f.vertex_body[v]] & CR_SURFACE_FIXED ? 0 : 0.01 * reach * round;
-            for (size_t k = 3 * v; k < 3 * v + 3; k++) {
-                x1[k] = x0[k] + step;
-            }
-        }
-        const double start = now();
-        need(cr_broad_find(broad, x0, x1, r, workers, &found) == CAROM_OK);
-        const double took = now() - start;
-        best = round > 0 && took < best ? took : best;
+    double *x0, *x1, *reach;
+    cr_pair_list found;
+    double built, best; // [s]
+} run;
+
+static void run_begin(run* r, scene* s, double reach)
+{
+    *r = (run){.surface = surface_of(s), .best = HUGE_VAL, .x0 = s->x.items};
+    const size_t n = (size_t)r->surface.vertex_count;
+    r->x1 = cr_memory_take(3 * n, sizeof(double));
+    r->reach = cr_memory_take(n, sizeof(double));
+    need(r->x1 && r->reach);
+    for (size_t v = 0; v < n; v++) {
+        r->reach[v] = reach;
     }
-    printf("%-34s %7d %8d %9d %9.3f %9.3f %9.1f %9.1f\n", name, f.body_count, f.face_count,
-           found.count, 1e3 * built, 1e3 * best, 1e9 * best / f.body_count,
-           found.count ? 1e9 * best / found.count : 0.0);
-    cr_broad_destroy(broad);
-    cr_surface_release(&f);
-    cr_memory_free(x1);
-    cr_memory_free(r);
-    cr_array_release(&found);
-    cr_array_release(&s->x);
+    const double begin = now();
+    need(cr_broad_create(&r->surface, r->x0, &r->broad) == CAROM_OK);
+    r->built = now() - begin;
+    s->x.items = NULL; // the run has it now
     cr_array_release(&s->edge);
     cr_array_release(&s->face);
     cr_array_release(&s->vertex_end);
     cr_array_release(&s->edge_end);
     cr_array_release(&s->face_end);
     cr_array_release(&s->flags);
-    return best;
+}
+
+// One call, after everything that is not FIXED moved a little. Returns what it took in s.
+static double run_once(run* r, int round)
+{
+    const cr_surface* f = &r->surface;
+    for (int32_t v = 0; v < f->vertex_count; v++) {
+        const int fixed = f->body_flags[f->vertex_body[v]] & CR_SURFACE_FIXED;
+        for (int32_t k = 3 * v; k < 3 * v + 3; k++) {
+            r->x1[k] = r->x0[k] + (fixed ? 0 : 0.01 * r->reach[v] * (round % 10));
+        }
+    }
+    const double start = now();
+    need(cr_broad_find(r->broad, r->x0, r->x1, r->reach, workers, &r->found) == CAROM_OK);
+    const double took = now() - start;
+    r->best = round > 0 && took < r->best ? took : r->best;
+    return took;
+}
+
+static void run_end(run* r)
+{
+    cr_broad_destroy(r->broad);
+    cr_surface_release(&r->surface);
+    cr_memory_free(r->x0);
+    cr_memory_free(r->x1);
+    cr_memory_free(r->reach);
+    cr_array_release(&r->found);
+}
+
+static void print_row(const char* name, const run* r, double best)
+{
+    printf("%-34s %7d %8d %9d %9.3f %9.3f %9.1f %9.1f\n", name, r->surface.body_count,
+           r->surface.face_count, r->found.count, 1e3 * r->built, 1e3 * best,
+           1e9 * best / r->surface.body_count, r->found.count ? 1e9 * best / r->found.count : 0.0);
+}
+
+static void measure(const char* name, scene* s, double reach)
+{
+    run r;
+    run_begin(&r, s, reach);
+    for (int round = 0; round <= rounds; round++) {
+        run_once(&r, round);
+    }
+    print_row(name, &r, r.best);
+    run_end(&r);
 }
 
 // Boxes of 0.5 to 1 m, one in 15 m^3: few overlap.
-static double random_boxes(int32_t n)
+static scene random_boxes(int32_t n, uint64_t seed)
 {
     scene s = {0};
-    uint64_t seed = 1;
     const double side = cbrt(15.0 * n);
     for (int32_t b = 0; b < n; b++) {
         const double x = uniform(&seed, 0, side), y = uniform(&seed, 0, side);
@@ -186,7 +215,43 @@ static double random_boxes(int32_t n)
         put_box(&s, x, y, z, a, a, a);
         end_body(&s, 0);
     }
-    return measure("random boxes", &s, 0.01);
+    return s;
+}
+
+enum { MOST_BODIES = 10000 };
+
+// Time of a call per body in s. *alone: of one scene called again and again. Returned: of as many
+// scenes in turn as make MOST_BODIES, so that caches and branch predictors face the same amount of
+// data whatever n is, as they do within a simulation that does more than find pairs.
+static double measure_random(int32_t n, double* alone)
+{
+    enum { MOST = 10 };
+    run runs[MOST];
+    const int count = MOST_BODIES / n;
+    need(count >= 1 && count <= MOST);
+    for (int i = 0; i < count; i++) {
+        scene s = random_boxes(n, (uint64_t)i);
+        run_begin(&runs[i], &s, 0.01);
+    }
+    double best = HUGE_VAL;
+    for (int round = 0; round <= rounds; round++) {
+        double sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += run_once(&runs[i], round);
+        }
+        best = round > 0 && sum < best ? sum : best;
+    }
+    print_row("random boxes, scenes in turn", &runs[0], best / count);
+    runs[0].best = HUGE_VAL;
+    for (int round = 0; round <= rounds; round++) {
+        run_once(&runs[0], round);
+    }
+    print_row("random boxes, one scene", &runs[0], runs[0].best);
+    *alone = runs[0].best / n;
+    for (int i = 0; i < count; i++) {
+        run_end(&runs[i]);
+    }
+    return best / count / n;
 }
 
 static void line(const char* name, int axis)
@@ -224,11 +289,14 @@ int main(int argc, char** argv)
     printf("workers %d, best of %d warm calls\n", workers, rounds);
     printf("%-34s %7s %8s %9s %9s %9s %9s %9s\n", "scene", "bodies", "faces", "pairs", "build ms",
            "find ms", "ns/body", "ns/pair");
-    const double small = random_boxes(1000) / 1000;
-    random_boxes(2000);
-    random_boxes(5000);
-    const double large = random_boxes(10000) / 10000;
-    printf("cost per body, 10000 : 1000 bodies = %.2f (has to stay below 1.5)\n", large / small);
+    double small_alone, large_alone;
+    const double small = measure_random(1000, &small_alone);
+    measure_random(2000, &large_alone);
+    measure_random(5000, &large_alone);
+    const double large = measure_random(MOST_BODIES, &large_alone);
+    printf("cost per body, 10000 : 1000 bodies = %.2f in turn (has to stay below 1.5), %.2f of one "
+           "scene\n",
+           large / small, large_alone / small_alone);
 
     line("cubes in a line along x", 0);
     line("cubes in a line along y", 1);

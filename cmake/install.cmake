@@ -1,18 +1,24 @@
-# Headers, library, program, carom.pc and a CMake package: find_package(carom) or pkg-config carom.
+# Headers, libraries, program, carom.pc and a CMake package: find_package(carom) or pkg-config carom.
 include(CMakePackageConfigHelpers)
+set(CAROM_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
 
-install(TARGETS carom EXPORT carom-targets
+install(TARGETS ${CAROM_LIBRARIES} EXPORT carom-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS carom_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/carom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-if(BUILD_SHARED_LIBS)
-  install(EXPORT carom-targets NAMESPACE carom:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
-  configure_package_config_file(cmake/carom-config.cmake.in ${CMAKE_BINARY_DIR}/carom-config.cmake
-    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
-  write_basic_package_version_file(${CMAKE_BINARY_DIR}/carom-config-version.cmake
-    COMPATIBILITY SameMinorVersion)
-  install(FILES ${CMAKE_BINARY_DIR}/carom-config.cmake ${CMAKE_BINARY_DIR}/carom-config-version.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
-endif()
-configure_file(cmake/carom.pc.in ${CMAKE_BINARY_DIR}/carom.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/carom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(EXPORT carom-targets NAMESPACE carom:: DESTINATION ${CAROM_PACKAGE})
+configure_package_config_file(cmake/carom-config.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/carom-config.cmake INSTALL_DESTINATION ${CAROM_PACKAGE})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/carom-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/carom-config-version.cmake DESTINATION ${CAROM_PACKAGE})
+
+# carom.pc finds the rest from where it stands, so that an installed tree may be moved, and
+# cmake --install --prefix may name another place than the configuration did.
+file(RELATIVE_PATH CAROM_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+list(TRANSFORM CAROM_LINKED_NAMES PREPEND "-l" OUTPUT_VARIABLE CAROM_PC_PRIVATE)
+list(JOIN CAROM_PC_PRIVATE " " CAROM_PC_PRIVATE)
+configure_file(cmake/carom.pc.in ${CMAKE_CURRENT_BINARY_DIR}/carom.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

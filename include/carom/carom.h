@@ -3,4 +3,7 @@
 
 #include "carom/base.h"
 #include "carom/collide.h"
+#include "carom/io.h"
 #include "carom/mesh.h"
+#include "carom/scene.h"
+#include "carom/sim.h"

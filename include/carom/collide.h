@@ -17,9 +17,9 @@ typedef enum carom_pair {
 
 // Points x0[3*4] go straight to x1[3*4] (m) as the time goes from 0 to 1. Returns 1 when they may
 // come within separation (>= 0, m; 0: touch) of each other, else 0; *toi is never later than the
-// first such time, and 1 if there is none. Never misses: rounding is accounted for, and whatever is
-// not a number counts as a hit at time 0. Pairs that stay apart by a billionth of their size are
-// told from hits.
+// first such time, and 1 if there is none. It never misses: rounding is accounted for, and what is
+// not a number counts as a hit at time 0. Where it says yes the pair is, at *toi, within a
+// millionth of the size of the query of the separation.
 CAROM_API int carom_ccd_hit(carom_pair pair, const double x0[12], const double x1[12],
                             double separation, double* toi);
 

@@ -136,64 +136,61 @@ void cr_membrane_third(const cr_membrane_rest* rest, const cr_membrane_law* law,
         y);
 }
 
-// d2(potential/area)/dF2 by 3x3 blocks: uu = dPu/dFu, uv = dPu/dFv, vv = dPv/dFv; dPv/dFu = uv^T.
-typedef struct curvature {
-    cr_mat3 uu, uv, vv;
-} curvature;
-
-// s I + p a a^T + q b b^T, symmetric to the last bit
-static cr_mat3 two_dyads(double s, double p, cr_vec3 a, double q, cr_vec3 b)
+// The blocks of corners 1 and 2 are given (b12: rows of corner 1, columns of corner 2). The hats
+// sum to one, so every row and column of blocks sums to zero and corner 0 follows. Sums are paired
+// so that the diagonal blocks are symmetric to the last bit.
+static void close_blocks(const double* b12, double (*block)[9])
 {
-    cr_mat3 m = cr_mat3_scale(p, cr_mat3_outer(a, a));
-    m = cr_mat3_add_scaled(m, q, cr_mat3_outer(b, b));
-    m.m[0][0] += s;
-    m.m[1][1] += s;
-    m.m[2][2] += s;
-    return m;
-}
-
-// dSuu = c11 Fu.dFu + c12 Fv.dFv, dSvv likewise, dSuv = c33 (Fu.dFv + Fv.dFu) in
-// dPu = dFu Suu + dFv Suv + Fu dSuu + Fv dSuv gives the blocks; c already holds (1+k).
-static curvature curve(const cr_membrane_law* c, cr_membrane_map f, cr_membrane_sym s)
-{
-    curvature h;
-    h.uu = two_dyads(s.uu, c->c11, f.u, c->c33, f.v);
-    h.vv = two_dyads(s.vv, c->c22, f.v, c->c33, f.u);
-    h.uv = cr_mat3_add(cr_mat3_outer(cr_vec3_scale(c->c12, f.u), f.v),
-                       cr_mat3_outer(cr_vec3_scale(c->c33, f.v), f.u));
-    h.uv.m[0][0] += s.uv;
-    h.uv.m[1][1] += s.uv;
-    h.uv.m[2][2] += s.uv;
-    return h;
-}
-
-// Corner blocks area sum_jl gN_a[j] gN_b[l] h_jl. The hats sum to one, so every row and column of
-// blocks sums to zero: corners 1 and 2 are computed, corner 0 follows. Sums are paired so that the
-// diagonal blocks are symmetric to the last bit.
-static void corners(const cr_membrane_rest* rest, const curvature* h, double (*block)[9])
-{
-    const double pu = rest->grad[1][0], pv = rest->grad[1][1];
-    const double qu = rest->grad[2][0], qv = rest->grad[2][1];
-    const double area = rest->area;
-    double b12[3][3]; // rows of corner 1, columns of corner 2
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            const double uu = area * h->uu.m[i][j], vv = area * h->vv.m[i][j];
-            const double uv = area * h->uv.m[i][j], vu = area * h->uv.m[j][i];
-            block[2][3 * i + j] = pu * pu * uu + pu * pv * (uv + vu) + pv * pv * vv;
-            block[5][3 * i + j] = qu * qu * uu + qu * qv * (uv + vu) + qv * qv * vv;
-            b12[i][j] = pu * qu * uu + pu * qv * uv + pv * qu * vu + pv * qv * vv;
-        }
-    }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             const int at = 3 * i + j;
-            block[4][at] = b12[j][i];
-            block[1][at] = -block[2][at] - b12[i][j];
-            block[3][at] = -block[5][at] - b12[j][i];
-            block[0][at] = (block[2][at] + block[5][at]) + (b12[i][j] + b12[j][i]);
+            const double ij = b12[at], ji = b12[3 * j + i];
+            block[4][at] = ji;
+            block[1][at] = -block[2][at] - ij;
+            block[3][at] = -block[5][at] - ji;
+            block[0][at] = (block[2][at] + block[5][at]) + (ij + ji);
         }
     }
+}
+
+// The dyads every exact block is a sum of.
+typedef struct dyads {
+    cr_mat3 uu, uv, vv; // Fu Fu^T, Fu Fv^T, Fv Fv^T
+} dyads;
+
+// The exact block of corners with gradients p and q:
+//   dSuu = c11 Fu.dFu + c12 Fv.dFv, dSvv likewise, dSuv = c33 (Fu.dFv + Fv.dFu)
+// in dPu = dFu Suu + dFv Suv + Fu dSuu + Fv dSuv (dPv likewise), with dF = dx_b q^T and the force
+// dP p on corner a. c already holds the factor 1+k.
+static void exact_block(const cr_membrane_law* c, cr_membrane_sym s, const dyads* f, double area,
+                        const double* p, const double* q, double* block)
+{
+    const double uu = area * (p[0] * q[0]), vv = area * (p[1] * q[1]);
+    const double uv = area * (p[0] * q[1]), vu = area * (p[1] * q[0]);
+    const double by_uu = c->c11 * uu + c->c33 * vv, by_vv = c->c22 * vv + c->c33 * uu;
+    const double by_uv = c->c12 * uv + c->c33 * vu, by_vu = c->c12 * vu + c->c33 * uv;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            block[3 * i + j] = (by_uu * f->uu.m[i][j] + by_vv * f->vv.m[i][j]) +
+                               (by_uv * f->uv.m[i][j] + by_vu * f->uv.m[j][i]);
+        }
+    }
+    const double stress = s.uu * uu + s.uv * (uv + vu) + s.vv * vv;
+    block[0] += stress;
+    block[4] += stress;
+    block[8] += stress;
+}
+
+static void exact_blocks(const cr_membrane_rest* rest, const cr_membrane_law* c, cr_membrane_map f,
+                         cr_membrane_sym s, double (*block)[9])
+{
+    const dyads d = {cr_mat3_outer(f.u, f.u), cr_mat3_outer(f.u, f.v), cr_mat3_outer(f.v, f.v)};
+    const double *p = rest->grad[1], *q = rest->grad[2];
+    double b12[9];
+    exact_block(c, s, &d, rest->area, p, p, block[2]);
+    exact_block(c, s, &d, rest->area, q, q, block[5]);
+    exact_block(c, s, &d, rest->area, p, q, b12);
+    close_blocks(b12, block);
 }
 
 void cr_membrane_hessian(const cr_membrane_rest* rest, const cr_membrane_law* law, const double* x0,
@@ -201,8 +198,7 @@ void cr_membrane_hessian(const cr_membrane_rest* rest, const cr_membrane_law* la
 {
     const cr_membrane_law c = tangent(law);
     const cr_membrane_map f = cr_membrane_deform(rest, x);
-    const curvature h = curve(&c, f, stress_now(rest, law, x0, f));
-    corners(rest, &h, block);
+    exact_blocks(rest, &c, f, stress_now(rest, law, x0, f), block);
 }
 
 static int is_tension(cr_membrane_sym s)
@@ -296,24 +292,19 @@ static void positive_part(double a[4][4])
                              cr_max(a[3][3], 0.0)};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
-            a[i][j] = value[0] * v[i][0] * v[j][0] + value[1] * v[i][1] * v[j][1] +
-                      value[2] * v[i][2] * v[j][2] + value[3] * v[i][3] * v[j][3];
+            a[i][j] = value[0] * (v[i][0] * v[j][0]) + value[1] * (v[i][1] * v[j][1]) +
+                      value[2] * (v[i][2] * v[j][2]) + value[3] * (v[i][3] * v[j][3]);
         }
     }
 }
 
-// With t1, t2 in the plane of F and n normal to it, a change of F along n meets S alone (a 2x2
-// matrix) and does not mix with changes inside the plane (a 4x4 matrix over (Fu1, Fu2, Fv1, Fv2)):
-// each is projected by itself, and together they are the projection of the whole.
-static curvature curve_projected(const cr_membrane_law* c, cr_membrane_map f, cr_membrane_sym s)
+// d2(potential/area)/dF2 over the plane of F: rows and columns (Fu1, Fu2, Fv1, Fv2) for the parts
+// of Fu and Fv along t.
+static void in_plane(const cr_membrane_law* c, cr_membrane_map f, cr_membrane_sym s,
+                     const cr_vec3* t, double a[4][4])
 {
-    cr_vec3 t[2];
-    tangent_plane(f, &t[0], &t[1]);
-    const cr_vec3 n = cr_vec3_cross(t[0], t[1]);
     const double u[2] = {cr_vec3_dot(f.u, t[0]), cr_vec3_dot(f.u, t[1])};
     const double v[2] = {cr_vec3_dot(f.v, t[0]), cr_vec3_dot(f.v, t[1])};
-
-    double a[4][4];
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) {
             a[i][j] = c->c11 * u[i] * u[j] + c->c33 * v[i] * v[j] + (i == j ? s.uu : 0.0);
@@ -322,21 +313,52 @@ static curvature curve_projected(const cr_membrane_law* c, cr_membrane_map f, cr
             a[j + 2][i] = a[i][j + 2];
         }
     }
-    positive_part(a);
+}
 
-    const cr_membrane_sym across = tension_part(s);
-    const cr_mat3 nn = cr_mat3_outer(n, n);
-    curvature h = {cr_mat3_scale(across.uu, nn), cr_mat3_scale(across.uv, nn),
-                   cr_mat3_scale(across.vv, nn)};
+// The block of corners with gradients p and q from the projected parts: t a t^T in
+// the plane, n n^T times the tension across it.
+static void projected_block(double a[4][4], cr_membrane_sym across, const cr_vec3* t, double area,
+                            const double* p, const double* q, double* block)
+{
+    const double uu = area * (p[0] * q[0]), vv = area * (p[1] * q[1]);
+    const double uv = area * (p[0] * q[1]), vu = area * (p[1] * q[0]);
+    double part[2][2];
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) {
-            const cr_mat3 tt = cr_mat3_outer(t[i], t[j]);
-            h.uu = cr_mat3_add_scaled(h.uu, a[i][j], tt);
-            h.uv = cr_mat3_add_scaled(h.uv, a[i][j + 2], tt);
-            h.vv = cr_mat3_add_scaled(h.vv, a[i + 2][j + 2], tt);
+            part[i][j] =
+                (uu * a[i][j] + vv * a[i + 2][j + 2]) + (uv * a[i][j + 2] + vu * a[i + 2][j]);
         }
     }
-    return h;
+    const double normal = across.uu * uu + across.uv * (uv + vu) + across.vv * vv;
+    const cr_vec3 n = cr_vec3_cross(t[0], t[1]);
+    const cr_mat3 t00 = cr_mat3_outer(t[0], t[0]), t01 = cr_mat3_outer(t[0], t[1]);
+    const cr_mat3 t11 = cr_mat3_outer(t[1], t[1]), nn = cr_mat3_outer(n, n);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            block[3 * i + j] = (part[0][0] * t00.m[i][j] + part[1][1] * t11.m[i][j]) +
+                               (part[0][1] * t01.m[i][j] + part[1][0] * t01.m[j][i]) +
+                               normal * nn.m[i][j];
+        }
+    }
+}
+
+// With t in the plane of F and n normal to it, a change of F along n meets S alone (a 2x2 matrix)
+// and does not mix with changes inside the plane (a 4x4 matrix): each is projected by itself, and
+// together they are the projection of the whole.
+static void projected_blocks(const cr_membrane_rest* rest, const cr_membrane_law* c,
+                             cr_membrane_map f, cr_membrane_sym s, double (*block)[9])
+{
+    cr_vec3 t[2];
+    double a[4][4], b12[9];
+    tangent_plane(f, &t[0], &t[1]);
+    in_plane(c, f, s, t, a);
+    positive_part(a);
+    const cr_membrane_sym across = tension_part(s);
+    const double *p = rest->grad[1], *q = rest->grad[2];
+    projected_block(a, across, t, rest->area, p, p, block[2]);
+    projected_block(a, across, t, rest->area, q, q, block[5]);
+    projected_block(a, across, t, rest->area, p, q, b12);
+    close_blocks(b12, block);
 }
 
 void cr_membrane_hessian_projected(const cr_membrane_rest* rest, const cr_membrane_law* law,
@@ -345,7 +367,9 @@ void cr_membrane_hessian_projected(const cr_membrane_rest* rest, const cr_membra
     const cr_membrane_law c = tangent(law);
     const cr_membrane_map f = cr_membrane_deform(rest, x);
     const cr_membrane_sym s = stress_now(rest, law, x0, f);
-    // under tension every term is positive already
-    const curvature h = is_tension(s) ? curve(&c, f, s) : curve_projected(&c, f, s);
-    corners(rest, &h, block);
+    if (is_tension(s)) { // every term is positive already
+        exact_blocks(rest, &c, f, s, block);
+    } else {
+        projected_blocks(rest, &c, f, s, block);
+    }
 }

@@ -8,5 +8,11 @@ typedef struct cli_command {
     int (*run)(int argc, char** argv); // argv[0] is the command's own name
 } cli_command;
 
+int cli_run(int argc, char** argv);
+int cli_intersect(int argc, char** argv);
+int cli_export(int argc, char** argv);
+int cli_bench(int argc, char** argv);
 int cli_info(int argc, char** argv);
+int cli_import(int argc, char** argv);
+int cli_schema(int argc, char** argv);
 int cli_ccd_check(int argc, char** argv);

@@ -1,11 +1,19 @@
-#include "cli/cli.h"
 #include "carom/base.h"
+#include "cli/cli.h"
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 // One row per command: adding a row is adding the command, its help and its place in the list.
 static const cli_command commands[] = {
+    {"run", "simulate a scene, and write a trajectory if asked to", cli_run},
+    {"intersect", "independent exact check that no recorded frame intersects", cli_intersect},
+    {"export", "a trajectory as OBJ files or tables", cli_export},
+    {"bench", "how fast it is: one line per size", cli_bench},
     {"info", "what a mesh, scene or trajectory holds, and what is wrong with it", cli_info},
+    {"import", "another program's scene as one of carom's", cli_import},
+    {"schema", "the format of scenes: JSON Schema, or a reference page", cli_schema},
     {"ccd-check", "run the narrow phase on recorded queries with known answers", cli_ccd_check},
 };
 
@@ -13,8 +21,10 @@ static const int command_count = (int)(sizeof commands / sizeof *commands);
 
 static int usage(FILE* out, int status)
 {
-    fprintf(out, "carom %s: differentiable physics of rigid bodies and cloth in contact\n\n"
-                 "usage: carom COMMAND [arguments]\n\ncommands:\n", carom_version());
+    fprintf(out,
+            "carom %s: differentiable physics of rigid bodies and cloth in contact\n\n"
+            "usage: carom COMMAND [arguments]\n\ncommands:\n",
+            carom_version());
     for (int i = 0; i < command_count; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
     }
@@ -22,8 +32,24 @@ static int usage(FILE* out, int status)
     return status;
 }
 
+// A full disk or a closed pipe behind stdout is a failure like any other. Whoever closed the pipe
+// does not want to hear about it.
+static int check_output(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return status;
+    }
+    if (errno != EPIPE) {
+        fprintf(stderr, "carom: the output could not be written: %s\n",
+                errno ? strerror(errno) : "the file behind it refused");
+    }
+    return status ? status : 1;
+}
+
 int main(int argc, char** argv)
 {
+    signal(SIGPIPE, SIG_IGN); // writing to a closed pipe returns an error instead
     if (argc < 2) {
         return usage(stderr, 2);
     }
@@ -37,7 +63,7 @@ int main(int argc, char** argv)
     }
     for (int i = 0; i < command_count; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
+            return check_output(commands[i].run(argc - 1, argv + 1));
         }
     }
     fprintf(stderr, "carom: there is no command \"%s\"; carom --help lists them\n", argv[1]);

@@ -5,9 +5,9 @@
 #include "core/parallel.h"
 #include <string.h>
 
-// Three forests hold one tree per body each: over its vertices, its edges, its faces. The tree over
-// the bodies is grown anew in every call, for a body may go anywhere; the trees within a body keep
-// their shape, for its features stay neighbours, and are refitted only where bodies meet.
+// Three forests hold one tree per body each: over its vertices, its edges, its faces. The trees
+// within a body keep their shape, for its features stay neighbours, and are refitted only where
+// bodies meet; the tree over the bodies is grown anew when some have gone elsewhere.
 //
 // A pair is found as one 64-bit key (kind, first, second), where a face or an edge is named by its
 // rank in the order of its vertices. So the order of the keys is the order of the pairs. Bodies own
@@ -17,8 +17,7 @@
 typedef enum feature { VERTEX, EDGE, FACE, FEATURES } feature;
 
 enum {
-    FEATURE_LEAF = 8,    // items of a leaf
-    BODY_LEAF = 4,       // bodies of a leaf
+    STRAYS = 32,         // bodies far from their leaf, above which a new tree is the cheaper
     TASK_ITEMS = 2048,   // features of a task: a large pair of bodies becomes several tasks
     JOB_VERTICES = 2048, // vertices worth the handing out of a job
     JOB_PAIRS = 1 << 14, // pairs likewise
@@ -52,21 +51,23 @@ typedef struct group {
 typedef struct feature_trees {
     cr_bvh bvh;
     int32_t* root;   // [body_count+1] first node of each body's tree
-    int32_t* corner; // [corners*count] places in the vertex forest, by place; none for VERTEX
+    int32_t* corner; // [corners*count] vertices, by place; none for VERTEX
     int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
 } feature_trees;
 
 struct cr_broad {
     const cr_surface* surface;
     feature_trees of[FEATURES];
-    uint8_t* shape;   // [body_count] feature of the highest dimension it has
-    uint8_t* wanted;  // [body_count] bit f: its tree of feature f takes part in this call
-    uint8_t* fitted;  // [body_count] bit f: that tree fits the boxes of the vertices
-    uint8_t* trouble; // [body_count] bits of TROUBLE_*
-    cr_box* body_box; // [body_count]
+    uint8_t* shape;     // [body_count] feature of the highest dimension it has
+    uint8_t* wanted;    // [body_count] bit f: its tree of feature f takes part in this call
+    uint8_t* fitted;    // [body_count] bit f: that tree fits the boxes of the vertices
+    uint8_t* trouble;   // [body_count] bits of TROUBLE_*
+    cr_box* body_box;   // [body_count]
+    cr_box* vertex_box; // [vertex_count] when its body last took part
 
     cr_bvh bodies;
-    cr_bvh_seed* seed; // [body_count] of the tree over the bodies, in the order of the last call
+    cr_bvh_seed* seed; // [seed_count] bodies that have vertices
+    cr_box* home;      // [2*body_count] of each leaf over bodies: where its bodies may go
     int32_t seed_count;
 
     cr_keys found;
@@ -134,10 +135,33 @@ static int32_t feature_count(const cr_surface* s, feature f)
     return f == VERTEX ? s->vertex_count : f == EDGE ? s->edge_count : s->face_count;
 }
 
-// Grows the trees of one feature, a body after the other, over the middles of their vertices.
-// `place` [vertex_count] holds the place of each vertex in its forest, and is written for VERTEX.
-static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds,
-                          int32_t* place)
+static void centre_of(const cr_box* box, double centre[3])
+{
+    for (int k = 0; k < 3; k++) {
+        centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
+    }
+}
+
+static cr_bvh_seed seed_of(const cr_broad* broad, feature f, int32_t rank, const double* x)
+{
+    const int corners = feature_corners[f];
+    const int32_t* v = &rank;
+    if (f != VERTEX) {
+        v = &feature_vertices(broad->surface, f)[corners * broad->of[f].at[rank]];
+    }
+    cr_box box = cr_box_empty();
+    for (int c = 0; c < corners; c++) {
+        const double* p = &x[3 * (size_t)v[c]];
+        const cr_box point = {{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
+        box = cr_box_union(&box, &point);
+    }
+    cr_bvh_seed seed = {.item = rank};
+    centre_of(&box, seed.centre);
+    return seed;
+}
+
+// Grows the trees of one feature, a body after the other.
+static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds)
 {
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
@@ -147,19 +171,7 @@ static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_se
         const int32_t count = range[body + 1] - range[body];
         trees->root[body] = trees->bvh.node.count;
         for (int32_t i = 0; i < count; i++) {
-            const int32_t rank = range[body] + i;
-            cr_box box = cr_box_empty();
-            for (int c = 0; c < corners; c++) {
-                const int32_t v =
-                    f == VERTEX ? rank : feature_vertices(s, f)[corners * trees->at[rank] + c];
-                const cr_box point = {{x[3 * v], x[3 * v + 1], x[3 * v + 2]},
-                                      {x[3 * v], x[3 * v + 1], x[3 * v + 2]}};
-                box = cr_box_union(&box, &point);
-            }
-            seeds[i] = (cr_bvh_seed){.item = rank};
-            for (int k = 0; k < 3; k++) {
-                seeds[i].centre[k] = 0.5 * box.lo[k] + 0.5 * box.hi[k];
-            }
+            seeds[i] = seed_of(broad, f, range[body] + i, x);
         }
         int32_t root;
         if (count > 0 && cr_bvh_plant(&trees->bvh, seeds, count, &root) != CAROM_OK) {
@@ -167,26 +179,22 @@ static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_se
         }
     }
     trees->root[s->body_count] = trees->bvh.node.count;
-    for (int32_t i = 0; i < trees->bvh.item_count; i++) {
-        const int32_t rank = trees->bvh.item[i];
-        if (f == VERTEX) {
-            place[rank] = i;
-        }
-        for (int c = 0; f != VERTEX && c < corners; c++) {
-            trees->corner[corners * i + c] =
-                place[feature_vertices(s, f)[corners * trees->at[rank] + c]];
+    for (int32_t i = 0; i < trees->bvh.item_count && f != VERTEX; i++) {
+        const int32_t* v = &feature_vertices(s, f)[corners * trees->at[trees->bvh.item[i]]];
+        for (int c = 0; c < corners; c++) {
+            trees->corner[corners * i + c] = v[c];
         }
     }
     return CAROM_OK;
 }
 
-// Memory and ranks of one forest. scratch [feature_count].
-static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
+// Memory and ranks of one feature. scratch [feature_count].
+static carom_status init_trees(cr_broad* broad, feature f, int32_t* scratch)
 {
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
     const int32_t count = feature_count(s, f);
-    if (cr_bvh_init(&trees->bvh, count, FEATURE_LEAF) != CAROM_OK) {
+    if (cr_bvh_init(&trees->bvh, count) != CAROM_OK) {
         return CAROM_ERR_MEMORY;
     }
     trees->root = cr_memory_take((size_t)s->body_count + 1, sizeof *trees->root);
@@ -213,7 +221,7 @@ static carom_status init_forest(cr_broad* broad, feature f, int32_t* scratch)
     return CAROM_OK;
 }
 
-static int32_t larger(int32_t a, int32_t b)
+static int32_t larger_of(int32_t a, int32_t b)
 {
     return a > b ? a : b;
 }
@@ -221,33 +229,34 @@ static int32_t larger(int32_t a, int32_t b)
 // What create needs and gives back at its end.
 typedef struct building {
     cr_bvh_seed* seeds;
-    int32_t *place, *scratch;
+    int32_t* scratch;
 } building;
 
 static carom_status build(cr_broad* broad, const double* x, building* with)
 {
     const cr_surface* s = broad->surface;
-    const int32_t most = larger(s->vertex_count, larger(s->edge_count, s->face_count));
+    const int32_t most = larger_of(s->vertex_count, larger_of(s->edge_count, s->face_count));
     const size_t bodies = (size_t)s->body_count;
     with->seeds = cr_memory_take((size_t)most, sizeof *with->seeds);
-    with->place = cr_memory_take((size_t)s->vertex_count, sizeof *with->place);
     with->scratch = cr_memory_take((size_t)most, sizeof *with->scratch);
     broad->shape = cr_memory_take(bodies, 1);
     broad->wanted = cr_memory_take(bodies, 1);
     broad->fitted = cr_memory_take(bodies, 1);
     broad->trouble = cr_memory_take(bodies, 1);
     broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
+    broad->vertex_box = cr_memory_take((size_t)s->vertex_count, sizeof *broad->vertex_box);
     broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
-    if (!with->seeds || !with->place || !with->scratch || !broad->shape || !broad->wanted ||
-        !broad->fitted || !broad->trouble || !broad->body_box || !broad->seed ||
-        cr_bvh_init(&broad->bodies, s->body_count, BODY_LEAF) != CAROM_OK ||
+    broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
+    if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
+        !broad->trouble || !broad->body_box || !broad->vertex_box || !broad->seed || !broad->home ||
+        cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
     }
     for (feature f = VERTEX; f < FEATURES; f++) {
-        carom_status status = init_forest(broad, f, with->scratch);
+        carom_status status = init_trees(broad, f, with->scratch);
         if (status == CAROM_OK) {
-            status = plant(broad, f, x, with->seeds, with->place);
+            status = plant(broad, f, x, with->seeds);
         }
         if (status != CAROM_OK) {
             return status;
@@ -281,7 +290,6 @@ carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broa
     building with = {0};
     const carom_status status = build(broad, x, &with);
     cr_memory_free(with.seeds);
-    cr_memory_free(with.place);
     cr_memory_free(with.scratch);
     if (status != CAROM_OK) {
         cr_broad_destroy(broad);
@@ -307,8 +315,10 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->fitted);
     cr_memory_free(broad->trouble);
     cr_memory_free(broad->body_box);
+    cr_memory_free(broad->vertex_box);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
+    cr_memory_free(broad->home);
     cr_keys_release(&broad->found);
     cr_array_release(&broad->key);
     cr_array_release(&broad->spare);
@@ -331,7 +341,7 @@ static cr_box swept_box(const cr_broad* broad, int32_t v)
                     {cr_max(p[0], q[0]) + r, cr_max(p[1], q[1]) + r, cr_max(p[2], q[2]) + r}};
 }
 
-// Groups n things of weight w(i) into jobs. True while there is memory.
+// Ends a job before `next` once it has the weight of a full one. False: no memory.
 static int end_job(cr_broad* broad, int64_t* weight, int64_t full, int32_t next)
 {
     if (*weight < full) {
@@ -392,18 +402,23 @@ static carom_status fit_bodies(cr_broad* broad, int32_t worker_count)
                                         : CAROM_OK;
 }
 
+static int same_box(const cr_box* a, const cr_box* b)
+{
+    return (a->lo[0] == b->lo[0]) & (a->lo[1] == b->lo[1]) & (a->lo[2] == b->lo[2]) &
+           (a->hi[0] == b->hi[0]) & (a->hi[1] == b->hi[1]) & (a->hi[2] == b->hi[2]);
+}
+
 // Boxes of the vertices of a body. True when they are what they were: a body at rest.
 static int fit_vertices(cr_broad* broad, int32_t body)
 {
     const cr_surface* s = broad->surface;
-    cr_bvh* bvh = &broad->of[VERTEX].bvh;
     int same = 1;
-    for (int32_t i = s->body_vertex[body]; i < s->body_vertex[body + 1]; i++) {
-        const cr_box box = swept_box(broad, bvh->item[i]);
-        cr_box* old = &bvh->box[i];
-        same &= (box.lo[0] == old->lo[0]) & (box.lo[1] == old->lo[1]) & (box.lo[2] == old->lo[2]) &
-                (box.hi[0] == old->hi[0]) & (box.hi[1] == old->hi[1]) & (box.hi[2] == old->hi[2]);
-        *old = box;
+    for (int32_t v = s->body_vertex[body]; v < s->body_vertex[body + 1]; v++) {
+        const cr_box box = swept_box(broad, v);
+        if (!same_box(&box, &broad->vertex_box[v])) {
+            broad->vertex_box[v] = box;
+            same = 0;
+        }
     }
     return same;
 }
@@ -411,16 +426,20 @@ static int fit_vertices(cr_broad* broad, int32_t body)
 static void fit_features(cr_broad* broad, int32_t body, feature f)
 {
     const int32_t* range = feature_range(broad->surface, f);
-    const cr_box* vertex = broad->of[VERTEX].bvh.box;
+    const cr_box* vertex = broad->vertex_box;
     feature_trees* trees = &broad->of[f];
+    cr_box* box = trees->bvh.box;
+    for (int32_t i = range[body]; f == VERTEX && i < range[body + 1]; i++) {
+        box[i] = vertex[trees->bvh.item[i]];
+    }
     for (int32_t i = range[body]; f == EDGE && i < range[body + 1]; i++) {
         const int32_t* c = &trees->corner[2 * (size_t)i];
-        trees->bvh.box[i] = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
+        box[i] = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
     }
     for (int32_t i = range[body]; f == FACE && i < range[body + 1]; i++) {
         const int32_t* c = &trees->corner[3 * (size_t)i];
         const cr_box side = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
-        trees->bvh.box[i] = cr_box_union(&side, &vertex[c[2]]);
+        box[i] = cr_box_union(&side, &vertex[c[2]]);
     }
     cr_bvh_refit(&trees->bvh, trees->root[body], trees->root[body + 1]);
 }
@@ -476,7 +495,9 @@ typedef struct search {
     cr_keys_cursor* cursor;
 } search;
 
-// The items of a leaf that meet the box of the other leaf. Without them the pairs would be many.
+_Static_assert((CR_BVH_LEAF) * (CR_BVH_LEAF) <= CR_KEYS_ROOM, "two leaves fill one room of keys");
+
+// The items of a leaf that meet the box of the other leaf: only these are held against each other.
 static int32_t sift(const cr_bvh* bvh, const cr_bvh_node* leaf, const cr_box* box,
                     int32_t near[CR_BVH_LEAF])
 {
@@ -510,25 +531,28 @@ static void search_leaves(int32_t node_a, int32_t node_b, void* user)
     s->cursor->at = out;
 }
 
-// The key of two features of one body, if they share no vertex; its first feature comes first in
-// the surface.
+// The key of two features of one body, and whether they share no vertex. The feature that comes
+// first in the surface is the first of the pair.
 static int key_within(const search* s, int32_t i, int32_t j, uint64_t* key)
 {
-    int32_t first = s->a->item[i], second = s->b->item[j];
+    uint64_t first = (uint64_t)s->a->item[i], second = (uint64_t)s->b->item[j];
     int apart = 1;
     if (s->kind == CR_PAIR_PT) {
         const int32_t* c = &s->corner_a[3 * (size_t)i];
-        apart = (c[0] != j) & (c[1] != j) & (c[2] != j);
+        const int32_t v = s->b->item[j];
+        apart = (c[0] != v) & (c[1] != v) & (c[2] != v);
     } else {
+        int swap = first > second;
         if (s->kind == CR_PAIR_EE) {
             const int32_t *c = &s->corner_a[2 * (size_t)i], *d = &s->corner_b[2 * (size_t)j];
             apart = (c[0] != d[0]) & (c[0] != d[1]) & (c[1] != d[0]) & (c[1] != d[1]);
+            swap = s->at[first] > s->at[second];
         }
-        const int swap = s->at ? s->at[first] > s->at[second] : first > second;
-        first = swap ? s->b->item[j] : first;
-        second = swap ? s->a->item[i] : second;
+        const uint64_t exchange = (first ^ second) & -(uint64_t)swap;
+        first ^= exchange;
+        second ^= exchange;
     }
-    *key = s->base | (uint64_t)first << s->shift | (uint64_t)second;
+    *key = s->base | first << s->shift | second;
     return apart;
 }
 
@@ -544,9 +568,8 @@ static void search_leaves_within(int32_t node_a, int32_t node_b, void* user)
     for (int32_t i = 0; i < n_a; i++) {
         const cr_box box = s->a->box[near_a[i]];
         for (int32_t j = alone ? i + 1 : 0; j < n_b; j++) {
-            if (cr_box_meet(&box, &s->b->box[near_b[j]])) {
-                out += key_within(s, near_a[i], near_b[j], out);
-            }
+            const int apart = key_within(s, near_a[i], near_b[j], out);
+            out += apart & cr_box_meet(&box, &s->b->box[near_b[j]]);
         }
     }
     s->cursor->at = out;
@@ -557,22 +580,61 @@ static carom_status plant_bodies(cr_broad* broad)
 {
     cr_bvh* bvh = &broad->bodies;
     for (int32_t i = 0; i < broad->seed_count; i++) {
-        cr_bvh_seed* seed = &broad->seed[i];
-        const cr_box* box = &broad->body_box[seed->item];
-        for (int k = 0; k < 3; k++) {
-            seed->centre[k] = 0.5 * box->lo[k] + 0.5 * box->hi[k];
-        }
+        centre_of(&broad->body_box[broad->seed[i].item], broad->seed[i].centre);
     }
     cr_bvh_clear(bvh);
     int32_t root;
     const carom_status status = cr_bvh_plant(bvh, broad->seed, broad->seed_count, &root);
     if (status != CAROM_OK) {
-        return status;
+        cr_bvh_clear(bvh);
     }
+    return status;
+}
+
+// Fits the tree over the bodies; the number of bodies that have left the neighbourhood their leaf
+// had when the tree was grown.
+static int32_t fit_body_tree(cr_broad* broad)
+{
+    cr_bvh* bvh = &broad->bodies;
     for (int32_t i = 0; i < bvh->item_count; i++) {
         bvh->box[i] = broad->body_box[bvh->item[i]];
     }
-    cr_bvh_refit(bvh, root, bvh->node.count);
+    cr_bvh_refit(bvh, 0, bvh->node.count);
+    int32_t strays = 0;
+    for (int32_t n = 0; n < bvh->node.count; n++) {
+        const cr_bvh_node* node = &bvh->node.items[n];
+        for (int32_t i = node->first; !node->right && i < node->first + node->count; i++) {
+            double c[3];
+            centre_of(&bvh->box[i], c);
+            const cr_box point = {{c[0], c[1], c[2]}, {c[0], c[1], c[2]}};
+            strays += !cr_box_meet(&point, &broad->home[n]);
+        }
+    }
+    return strays;
+}
+
+// The tree over the bodies as they are now: the one of the call before, refitted, as long as it
+// serves. Which of the two it is changes the time it takes and nothing else.
+static carom_status update_body_tree(cr_broad* broad)
+{
+    cr_bvh* bvh = &broad->bodies;
+    if (bvh->node.count > 0 && fit_body_tree(broad) <= STRAYS) {
+        return CAROM_OK;
+    }
+    const carom_status status = plant_bodies(broad);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    fit_body_tree(broad);
+    for (int32_t n = 0; n < bvh->node.count; n++) {
+        const cr_box* box = &bvh->node.items[n].box;
+        for (int k = 0; k < 3; k++) {
+            // half its size on either side
+            const double margin = 0.5 * (box->hi[k] - box->lo[k]);
+            broad->home[n].lo[k] = box->lo[k] - margin;
+            broad->home[n].hi[k] = box->hi[k] + margin;
+        }
+    }
     return CAROM_OK;
 }
 
@@ -583,7 +645,7 @@ static carom_status search_bodies(cr_broad* broad)
     if (broad->seed_count == 0) {
         return CAROM_OK;
     }
-    carom_status status = plant_bodies(broad);
+    carom_status status = update_body_tree(broad);
     cr_keys_run run = {0};
     int32_t count = 0;
     int again = 1;
@@ -852,6 +914,9 @@ static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t 
     if (!cr_array_reserve(out, count) || !cr_array_reserve(&broad->key, count) ||
         !cr_array_reserve(&broad->spare, count)) {
         return CAROM_ERR_MEMORY;
+    }
+    if (count == 0) {
+        return CAROM_OK;
     }
     int64_t weight = 0, sum = 0;
     broad->jobs.count = 0;

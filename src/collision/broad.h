@@ -8,13 +8,21 @@ typedef CR_ARRAY(cr_pair) cr_pair_list;
 
 typedef struct cr_broad cr_broad; // trees and scratch of one scene; keeps its memory between calls
 
-// Builds the trees from positions x [3*vertex_count]. The surface must outlive it.
+// Builds the trees from positions x [3*vertex_count]. The surface must outlive it. Refuses with
+// CAROM_ERR_NOT_FINITE or CAROM_ERR_MEMORY; *out is then NULL.
 carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broad** out);
 void cr_broad_destroy(cr_broad* broad);
 
-// All pairs whose boxes overlap, where vertex v sweeps the box of x0[v] and x1[v] (x1 may be x0)
-// grown by reach[v] m on every side. Pairs of two FIXED bodies or of one group are left out; a SOFT
-// body meets itself, pairs that share a vertex left out. `out` is emptied first, then sorted by
-// cr_surface_compare, each pair once; the same for any worker_count. No allocation once warm.
+// All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
+// and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around
+// those of its vertices. Which kinds there are follows from what the two bodies are:
+//   mesh - mesh    PT both ways, EE    curve - curve   EE     PT: face in mesh order | vertex
+//   mesh - curve   PT, EE              curve - point   PE     EE: lower edge | higher edge
+//   mesh - point   PT                  point - point   PP     PP: lower vertex | higher vertex
+// Pairs of two FIXED bodies or of one group are left out. A SOFT body that is not FIXED meets
+// itself as it would another of its shape, pairs that share a vertex left out. `out` is emptied
+// first, then sorted by cr_surface_compare, each pair once; the same for any worker_count and
+// whatever was asked before. No allocation once warm. Refuses with CAROM_ERR_NOT_FINITE (x0, x1 or
+// reach), CAROM_ERR_ARGUMENT (a reach below 0) or CAROM_ERR_MEMORY; `out` is then empty.
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1,
                            const double* reach, int32_t worker_count, cr_pair_list* out);

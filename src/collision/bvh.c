@@ -8,10 +8,9 @@ static const double lopsided = 0.125;
 // Rounds of the search for a median. It then stands near enough; more would serve spite alone.
 enum { MEDIAN_ROUNDS = 64 };
 
-carom_status cr_bvh_init(cr_bvh* bvh, int32_t item_capacity, int32_t leaf)
+carom_status cr_bvh_init(cr_bvh* bvh, int32_t item_capacity)
 {
-    CR_ASSERT(leaf >= 1 && leaf <= CR_BVH_LEAF);
-    *bvh = (cr_bvh){.item_capacity = item_capacity, .leaf = leaf};
+    *bvh = (cr_bvh){.item_capacity = item_capacity};
     bvh->item = cr_memory_take((size_t)item_capacity, sizeof *bvh->item);
     bvh->box = cr_memory_take((size_t)item_capacity, sizeof *bvh->box);
     if (!bvh->item || !bvh->box) {
@@ -103,7 +102,7 @@ static int32_t cut(cr_bvh_seed* s, int32_t count)
 }
 
 // The node over seeds[0..count-1], which become the items from `first` on. -1: no memory.
-static int32_t grow(cr_bvh* bvh, cr_bvh_seed* seeds, int32_t first, int32_t count, int32_t leaf)
+static int32_t grow(cr_bvh* bvh, cr_bvh_seed* seeds, int32_t first, int32_t count)
 {
     const int32_t me = bvh->node.count;
     const cr_bvh_node fresh = {.first = first, .count = count};
@@ -111,17 +110,17 @@ static int32_t grow(cr_bvh* bvh, cr_bvh_seed* seeds, int32_t first, int32_t coun
         return -1;
     }
     int32_t right = 0, still = 1;
-    if (count <= leaf) {
+    if (count <= CR_BVH_LEAF) {
         for (int32_t i = 0; i < count; i++) {
             bvh->item[first + i] = seeds[i].item;
             still &= seeds[i].still;
         }
     } else {
         const int32_t left = cut(seeds, count);
-        if (grow(bvh, seeds, first, left, leaf) < 0) {
+        if (grow(bvh, seeds, first, left) < 0) {
             return -1;
         }
-        right = grow(bvh, seeds + left, first + left, count - left, leaf);
+        right = grow(bvh, seeds + left, first + left, count - left);
         if (right < 0) {
             return -1;
         }
@@ -135,9 +134,7 @@ static int32_t grow(cr_bvh* bvh, cr_bvh_seed* seeds, int32_t first, int32_t coun
 carom_status cr_bvh_plant(cr_bvh* bvh, cr_bvh_seed* seeds, int32_t count, int32_t* root)
 {
     CR_ASSERT(count >= 1 && count <= bvh->item_capacity - bvh->item_count);
-    // a small tree is one leaf: there its items are told apart as fast as its nodes would be
-    const int32_t leaf = count <= CR_BVH_LEAF ? CR_BVH_LEAF : bvh->leaf;
-    *root = grow(bvh, seeds, bvh->item_count, count, leaf);
+    *root = grow(bvh, seeds, bvh->item_count, count);
     if (*root < 0) {
         return CAROM_ERR_MEMORY;
     }

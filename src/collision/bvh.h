@@ -5,7 +5,8 @@
 #include "core/array.h"
 #include "core/status.h"
 
-enum { CR_BVH_LEAF = 16 }; // most items of a leaf
+// Most items of a leaf. Between 8 and 16 the measured times are alike; a box is then one leaf.
+enum { CR_BVH_LEAF = 16 };
 
 // The left child of inner node i is i + 1; children stand behind their parent.
 typedef struct cr_bvh_node {
@@ -28,11 +29,10 @@ typedef struct cr_bvh {
     int32_t* item; // [item_count] what stands at each place
     cr_box* box;   // [item_count] its box; the caller fills it in before a refit
     int32_t item_count, item_capacity;
-    int32_t leaf; // most items of a leaf, at most CR_BVH_LEAF
 } cr_bvh;
 
-// Room for item_capacity items in leaves of at most `leaf`.
-carom_status cr_bvh_init(cr_bvh* bvh, int32_t item_capacity, int32_t leaf);
+// Room for item_capacity items.
+carom_status cr_bvh_init(cr_bvh* bvh, int32_t item_capacity);
 void cr_bvh_release(cr_bvh* bvh);
 
 // Forgets the trees and keeps the memory.

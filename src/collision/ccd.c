@@ -50,6 +50,9 @@ static const double tight_unit = 0x1p-30;
 // Below this sine of the angle between its sides a patch is all rim: its normal is noise.
 static const double flat_sine = 1e-13;
 
+// Squares below this have lost digits to the end of the range: no unit vector comes from them.
+static const double least_square = DBL_MIN / DBL_EPSILON;
+
 // The first look of an approach stops short of the expected hit by this part of the way; every
 // proof squares it, for the expectation gets as much better, down to shy, which also keeps a look
 // off the point where a direction just ceases to prove.
@@ -131,19 +134,25 @@ static void set_size(motion* m, double size)
     m->side_error = side_unit * e * e * reach + DBL_MIN;
 }
 
+static cr_vec3 shift(cr_vec3 a, int exponent)
+{
+    return (cr_vec3){ldexp(a.x, exponent), ldexp(a.y, exponent), ldexp(a.z, exponent)};
+}
+
 // A power of two changes no digit of what matters, so it changes no answer.
 static void rescale(motion* m)
 {
     const double size = frexp(m->size, &m->exponent);
-    cr_vec3* const all[] = {&m->start[0], &m->start[1], &m->start[2], &m->start[3],
-                            &m->end[0],   &m->end[1],   &m->end[2],   &m->end[3],
-                            &m->p_start,  &m->p_end,    &m->q_start,  &m->q_end};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        all[i]->x = ldexp(all[i]->x, -m->exponent);
-        all[i]->y = ldexp(all[i]->y, -m->exponent);
-        all[i]->z = ldexp(all[i]->z, -m->exponent);
+    const int by = -m->exponent;
+    for (int32_t k = 0; k < m->corners; k++) {
+        m->start[k] = shift(m->start[k], by);
+        m->end[k] = shift(m->end[k], by);
     }
-    m->separation = ldexp(m->separation, -m->exponent);
+    m->p_start = shift(m->p_start, by);
+    m->p_end = shift(m->p_end, by);
+    m->q_start = shift(m->q_start, by);
+    m->q_end = shift(m->q_end, by);
+    m->separation = ldexp(m->separation, by);
     set_size(m, size);
 }
 
@@ -189,14 +198,11 @@ static void finish_motion(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4]
     }
     set_size(m, m->size);
     if (!(m->size > size_least && m->size < size_most)) {
-        for (int32_t k = m->corners; k < CORNERS; k++) {
-            m->start[k] = m->end[k] = (cr_vec3){0};
-        }
         rescale(m);
     }
 }
 
-// The closest point of the segment a b to the origin; *edge is then 1 if it is neither end. It is
+// The closest point of the segment a b to the origin; *between is 1 if it is neither end. It is
 // a - e (a.e)/(e.e) = e x (a x e) / (e.e), of which the second form stays at right angles to e
 // however near the origin it comes.
 static cr_vec3 close_segment(cr_vec3 a, cr_vec3 b, int32_t* between)
@@ -204,7 +210,7 @@ static cr_vec3 close_segment(cr_vec3 a, cr_vec3 b, int32_t* between)
     const cr_vec3 e = cr_vec3_sub(b, a);
     const double ae = -cr_vec3_dot(a, e), ee = cr_vec3_norm2(e);
     *between = 0;
-    if (!(ae > 0 && ee >= DBL_MIN)) {
+    if (!(ae > 0 && ee > least_square)) {
         return a;
     }
     if (!(ae < ee)) {
@@ -227,11 +233,11 @@ static void try_side(const motion* m, look* at, int32_t k, double* best)
     }
 }
 
-// The direction from the closest point, which stands in u; none, which proves nothing, at zero.
+// The direction from the closest point, which stands in u; near zero none, which proves nothing.
 static void point_to(look* at, double distance2)
 {
     at->distance = sqrt(distance2);
-    at->u = cr_vec3_scale(at->distance > 0 ? 1 / at->distance : 0, at->u);
+    at->u = cr_vec3_scale(distance2 > least_square ? 1 / at->distance : 0, at->u);
 }
 
 // Closest point of a triangle or parallelogram: d_0 + alpha p + beta q at right angles to both
@@ -247,7 +253,8 @@ static void close_patch(const motion* m, look* at)
     const double beta = cr_vec3_dot(cr_vec3_cross(d[0], p), n);
     const int32_t triangle = m->corners == 3;
 
-    const int32_t flat = !(nn > flat_sine * flat_sine * cr_vec3_norm2(p) * cr_vec3_norm2(q));
+    const double noise = flat_sine * flat_sine * cr_vec3_norm2(p) * cr_vec3_norm2(q);
+    const int32_t flat = !(nn > noise && nn > least_square);
     const int32_t below = flat || beta < 0;
     const int32_t left = flat || alpha < 0;
     const int32_t beyond = flat || (triangle ? alpha + beta > nn : alpha > nn);
@@ -453,7 +460,10 @@ static double cut(const motion* m, const look* a, const look* b, const approach*
         // Through: the distance, signed along u, comes to zero. Look a little before that, by
         // the slope to b or since the last look, whichever is nearer.
         double slope = (a->distance - facing * b->distance) / wide;
-        if (way->t >= 0 && a->t - way->t < wide && way->distance > a->distance) {
+        if (way->t >= 0 && a->distance >= way->distance) { // it rises first: that tells nothing
+            return a->t + 0.5 * wide;
+        }
+        if (way->t >= 0 && a->t - way->t < wide) {
             slope = (way->distance - a->distance) / (a->t - way->t);
         }
         const double fraction = (a->distance - m->separation) / (slope * wide);

@@ -7,8 +7,9 @@
 // Points go from x0[k] to x1[k] as the time goes from 0 to 1; those that the kind does not name are
 // not read. True when they may come within `separation` (>= 0, m; 0: touch) of each other, with
 // *toi in [0,1] never later than the first such time; *toi is 1 when they do not. Conservative: it
-// may say yes for a near miss, never no for a hit; rounding is accounted for. A pair that starts
-// within the separation gives toi 0, and so does one with a coordinate that is not finite.
+// may say yes for a near miss, never no for a hit; rounding is accounted for. At toi the distance
+// is within a millionth of the size of the separation (nearly always 1e-9 or less). A pair that
+// starts within the separation gives toi 0, and so does one with a coordinate that is not finite.
 int cr_ccd_hit(int32_t kind, const cr_vec3 x0[4], const cr_vec3 x1[4], double separation,
                double* toi);
 

@@ -392,6 +392,7 @@ void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
         return;
     }
     const curvature q = curvature_make(kind, x, at);
+    const double c[4] = {at->c[0], at->c[1], at->c[2], at->c[3]}; // hess may not alias these
     double n[3], m[3], z[4][3];
     cr_vec3_store(n, at->n);
     cr_vec3_store(m, q.m);
@@ -401,28 +402,36 @@ void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
     // row (k,i) = c_k across_i - n_i along_k with
     // across_i[l,j] = c_l Q_ij/D - z_l,i n_j  and  along_k[l,j] = c_l z_k,j + D (z_k.z_l) n_j
     double across_row[3][12], along_row[4][12];
-    for (int l = 0; l < 4; l++) {
+    for (int i = 0; i < 3; i++) {
+        double sheet[3]; // Q_ij/D
         for (int j = 0; j < 3; j++) {
-            for (int i = 0; i < 3; i++) {
-                const double sheet = at->free == 0 ? (i == j) - n[i] * n[j] : m[i] * m[j];
-                across_row[i][3 * l + j] = at->c[l] * q.inverse_d * sheet - z[l][i] * n[j];
-            }
-            for (int k = 0; k < 4; k++) {
-                const double bend = at->distance * cr_vec3_dot(q.z[k], q.z[l]);
-                along_row[k][3 * l + j] = at->c[l] * z[k][j] + bend * n[j];
+            sheet[j] = q.inverse_d * (at->free == 0 ? (i == j) - n[i] * n[j] : m[i] * m[j]);
+        }
+        for (int l = 0; l < 4; l++) {
+            for (int j = 0; j < 3; j++) {
+                across_row[i][3 * l + j] = c[l] * sheet[j] - z[l][i] * n[j];
             }
         }
     }
     for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < 3; i++) {
-            for (int e = 0; e < 12; e++) {
-                hess[3 * k + i][e] = at->c[k] * across_row[i][e] - n[i] * along_row[k][e];
+        for (int l = 0; l < 4; l++) {
+            const double bend = at->distance * cr_vec3_dot(q.z[k], q.z[l]);
+            for (int j = 0; j < 3; j++) {
+                along_row[k][3 * l + j] = c[l] * z[k][j] + bend * n[j];
             }
         }
     }
+    for (int row = 0; row < 12; row++) {
+        const double c_k = c[row / 3], n_i = n[row % 3];
+        const double *across_i = across_row[row % 3], *along_k = along_row[row / 3];
+        double* out = hess[row];
+        for (int col = 0; col < 12; col++) {
+            out[col] = c_k * across_i[col] - n_i * along_k[col];
+        }
+    }
     for (int row = 0; row < 12; row++) { // one half as the mirror of the other: the same to the bit
-        for (int col = row + 1; col < 12; col++) {
-            hess[row][col] = hess[col][row];
+        for (int col = 0; col < row; col++) {
+            hess[col][row] = hess[row][col];
         }
     }
 }

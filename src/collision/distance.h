@@ -29,7 +29,7 @@ cr_closest cr_distance_closest(int32_t kind, const cr_vec3 x[4]);
 void cr_distance_hessian(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
                          double hess[12][12]);
 
-// out = Hess dx without forming it: a quarter of the work.
+// out = Hess dx without forming it.
 void cr_distance_hessian_apply(int32_t kind, const cr_vec3 x[4], const cr_closest* at,
                                const cr_vec3 dx[4], cr_vec3 out[4]);
 

@@ -61,5 +61,6 @@ void cr_surface_release(cr_surface* surface)
     cr_memory_free(surface->body_face);
     cr_memory_free(surface->body_flags);
     cr_memory_free(surface->body_group);
+    cr_memory_free(surface->pass);
     *surface = (cr_surface){0};
 }

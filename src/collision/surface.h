@@ -35,6 +35,8 @@ typedef struct cr_surface {
     int32_t* body_face;   // [body_count+1]
     uint8_t* body_flags;  // [body_count] CR_SURFACE_*
     int32_t* body_group;  // [body_count] bodies of the same group >= 0 do not touch each other
+    int32_t pass_count;   // pairs of bodies of which the judge of frames takes no notice
+    int32_t* pass;        // [2*pass_count] lower body first, pairs ascending; NULL: none
 } cr_surface;
 
 // Room for the counts given, zeroed, every body in no group (-1); the caller fills it. On failure

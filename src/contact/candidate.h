@@ -9,6 +9,7 @@ typedef struct cr_candidate {
     double friction;    // Coulomb coefficient
     double restitution; // 0..1
     double compliance;  // 1/kg, eps: the gap gives way by eps * lam
+    double blur;        // m, contacts of the same bodies nearer than this share a compliance
     double lever[2];    // m, at what distance from its closest point each side feels friction
 } cr_candidate;
 

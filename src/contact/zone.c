@@ -3,9 +3,11 @@
 #include "core/assert.h"
 #include <string.h>
 
-// A zone is solved when the last full Newton step moved nothing by more than this part of the free
-// motion: what is left after it is of second order.
-static const double step_tolerance = 1e-9;
+// A zone is solved when a full Newton step moved nothing by more than the first of these parts of the
+// free motion; or, once below the second, when steps no longer shrink: that is round-off.
+static const double step_tolerance = 1e-14;
+static const double step_allowed = 1e-9;
+static const double still_shrinking = 0.25;
 // Round-off of positions, in units in the last place of the largest coordinate.
 static const double ulps = 16 * 0x1p-53;
 // Contacts whose force and gap are both below this part of the zone's scale sit on a kink.
@@ -29,7 +31,8 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->now);
     cr_array_release(&zone->limiting);
     cr_array_release(&zone->line);
-    cr_array_release(&zone->old_line);
+    cr_array_release(&zone->share);
+    cr_array_release(&zone->spot);
     cr_array_release(&zone->result);
     cr_array_release(&zone->sheet_x);
     cr_array_release(&zone->sheet_scratch);
@@ -197,7 +200,7 @@ static void add_mass(cr_zone* zone, int32_t b)
 }
 
 // How much of the curvature goes into the matrix. Each level is safer and slower than the one
-// before: exact; sheets positive element by element; contacts flat as well.
+// before: exact; sheets positive element by element; contacts flat and friction a spring.
 enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_LEVELS };
 
 static void assemble(cr_zone* zone, int level)
@@ -209,6 +212,8 @@ static void assemble(cr_zone* zone, int level)
     cr_zone_sheet_hessian(zone, level == CURVE_EXACT ? CR_CLOTH_EXACT : CR_CLOTH_PROJECTED);
     if (level < CURVE_SAFE) {
         cr_zone_line_curve(zone);
+    } else {
+        cr_zone_line_hold(zone);
     }
 }
 
@@ -241,6 +246,22 @@ static int free_step(cr_zone* zone)
     return 1;
 }
 
+static void remember_lam(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].lam_before = zone->line.items[i].row.lam;
+    }
+}
+
+static void restore_lam(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].row.lam = zone->line.items[i].lam_before;
+    }
+}
+
+// The next level when the matrix is not positive (a saddle: with less curvature the step walks off
+// it) or when the working set went round in circles.
 static carom_status newton_step(cr_zone* zone)
 {
     gradient(zone);
@@ -248,16 +269,29 @@ static carom_status newton_step(cr_zone* zone)
         return CAROM_OK;
     }
     carom_status status = build_matrix(zone, !zone->rubbing);
-    const int first = CURVE_EXACT;
-    for (int level = first; level < CURVE_LEVELS && status == CAROM_OK; level++) {
-        assemble(zone, level);
-        status = cr_zone_lcp_solve(zone);
-        if (status != CAROM_ERR_NOT_POSITIVE) {
-            return status;
-        }
-        status = CAROM_OK; // a saddle: with less curvature the step walks off it
+    if (status != CAROM_OK) {
+        return status;
     }
-    return status == CAROM_OK ? CAROM_ERR_NOT_POSITIVE : status;
+    for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
+        if (level == CURVE_SAFE_SHEETS && zone->task->member_sheet_count == 0) {
+            continue;
+        }
+        assemble(zone, level);
+        remember_lam(zone);
+        status = cr_zone_lcp_solve(zone);
+        if (status == CAROM_ERR_NO_CONVERGENCE && (level == CURVE_SAFE || !zone->rubbing)) {
+            restore_lam(zone);
+            status = cr_zone_ipm_solve(zone);
+        }
+        if (status == CAROM_OK || status == CAROM_ERR_MEMORY) {
+            break;
+        }
+        restore_lam(zone);
+    }
+    if (status == CAROM_OK && zone->rubbing) {
+        cr_zone_line_foresee(zone);
+    }
+    return status;
 }
 
 // The largest motion of a vector of unknowns, in metres.
@@ -286,21 +320,19 @@ static double coordinate_scale(const cr_zone* zone)
     return most;
 }
 
-// What remains of M(z - zt) - A^T lam, relative to its largest part.
+// What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
 static double residual(cr_zone* zone)
 {
     double most = 0.0, scale = 0.0;
     gradient(zone);
     for (int32_t i = 0; i < zone->n; i++) {
-        scale = cr_max(scale, fabs(zone->grad[i]));
+        scale = cr_max(scale, fabs(zone->mass[i] * (zone->z[i] - zone->target[i])));
+        scale = cr_max(scale, fabs(zone->mass[i] * zone->target[i]));
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        for (int b = 0; b < line->block_count && line->row.lam > 0.0; b++) {
-            double* at = zone->grad + zone->block.items[line->block[b]].first;
-            for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
-                at[k - line->offset[b]] -= line->row.lam * (line->a[k] - line->f[k]);
-            }
+        if (line->row.lam > 0.0) {
+            cr_zone_line_push(zone, line, -line->row.lam, 1, zone->grad);
         }
     }
     for (int32_t i = 0; i < zone->n; i++) {
@@ -319,10 +351,9 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
         b = cr_vec3_add_scaled(b, row->at.c[k], zone->point.items[line->point[k]].x);
     }
     row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
+    row->compliance = line->eps;
     row->slip = line->tau;
-    const double slip = cr_vec3_norm(line->tau), e = zone->stick;
-    const double weight = slip >= e ? 1.0 / slip : 2.0 / e - slip / (e * e);
-    row->rub = line->mu > 0.0 ? cr_vec3_scale(weight, line->tau) : (cr_vec3){0, 0, 0};
+    row->rub = line->rub;
 }
 
 static carom_status finish(cr_zone* zone, double scale)
@@ -362,11 +393,65 @@ static carom_status finish(cr_zone* zone, double scale)
     return CAROM_OK;
 }
 
-carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
+// Without friction the zone is a minimum of one function:
+//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum max(0, -g)^2 / 2 eps
+static double worth(const cr_zone* zone)
+{
+    double sum = cr_zone_sheet_energy(zone);
+    for (int32_t i = 0; i < zone->n; i++) {
+        const double off = zone->z[i] - zone->target[i];
+        sum += 0.5 * zone->mass[i] * off * off;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double deep = cr_max(0.0, -line->row.gap);
+        sum += 0.5 * deep * deep / line->eps;
+    }
+    return sum;
+}
+
+// dP along d.
+static double slope(cr_zone* zone)
+{
+    double sum = 0.0;
+    gradient(zone);
+    for (int32_t i = 0; i < zone->n; i++) {
+        sum += zone->grad[i] * zone->d[i];
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double deep = cr_max(0.0, -line->row.gap);
+        sum -= deep / line->eps * cr_zone_line_dot(zone, line, line->a, zone->d);
+    }
+    return sum;
+}
+
+// Newton's full steps converge in three to five iterations where there is one solution to go to.
+// Where they have not after PATIENCE ones, two faces meet edge to edge or a point stands on a point:
+// from then on P has to fall, and the step is halved until it does.
+enum { PATIENCE = 30, MOST_HALVINGS = 12 };
+
+static carom_status descend(cr_zone* zone, double step)
+{
+    for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope; i++) {
+        step *= 0.5;
+        for (int32_t k = 0; k < zone->n; k++) {
+            zone->z[k] = zone->z_before[k] + step * zone->d[k];
+        }
+        cr_zone_point_place(zone);
+        const carom_status status = cr_zone_line_collect(zone);
+        if (status != CAROM_OK) {
+            return status;
+        }
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
 {
     zone->task = task;
     zone->report = (cr_zone_report){0};
-    zone->line.count = zone->old_line.count = zone->result.count = 0;
+    zone->line.count = zone->result.count = 0;
     zone->along = 0.0;
     zone->stick = task->h * task->friction_speed;
     zone->rubbing = 0;
@@ -383,46 +468,68 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     if (status == CAROM_OK) {
         status = cr_zone_point_setup(zone);
     }
+    zone->report.scalar_count = zone->n;
+    return status;
+}
+
+carom_status cr_zone_exact(cr_zone* zone)
+{
+    const carom_status status = build_matrix(zone, !zone->rubbing);
+    if (status == CAROM_OK) {
+        assemble(zone, CURVE_EXACT);
+    }
+    return status;
+}
+
+carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
+{
+    carom_status status = cr_zone_begin(zone, task);
     if (status != CAROM_OK) {
         return status;
     }
-    zone->report.scalar_count = zone->n;
 
     // from the start towards where inertia alone would lead, as far as nothing is in the way
     memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
     const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
-    const double tolerance = step_tolerance * scale + ulps * coordinate_scale(zone);
+    const double allowed = step_allowed * scale + ulps * coordinate_scale(zone);
+    double last = HUGE_VAL; // size of the step before
     cr_zone_point_place(zone);
     status = cr_zone_line_collect(zone);
     if (status != CAROM_OK) {
         return status;
     }
     double step = cr_zone_check_step(zone, 0.0);
-    int settled = 0;
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);
+        if (status == CAROM_OK && it > PATIENCE && !zone->rubbing) {
+            status = descend(zone, step);
+        }
         if (status != CAROM_OK) {
             return status;
         }
         zone->report.iterations = it + 1;
-        if (settled) {
-            status = finish(zone, scale);
-            *report = zone->report;
-            return status;
-        }
         memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
         status = newton_step(zone);
         if (status != CAROM_OK) {
-            *report = zone->report;
-            return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+            break;
         }
         const double size = length(zone, zone->d);
         if (!isfinite(size)) {
             break;
         }
+        zone->worth = worth(zone);
+        zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
-        settled = step == 1.0 && size <= tolerance;
+        const int done = size <= step_tolerance * scale ||
+                         (size <= allowed && size > still_shrinking * last);
+        last = size;
+        if (step == 1.0 && done) {
+            cr_zone_line_refresh(zone);
+            status = finish(zone, scale);
+            *report = zone->report;
+            return status;
+        }
     }
     *report = zone->report;
-    return CAROM_ERR_NO_CONVERGENCE;
+    return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
 }

@@ -37,6 +37,10 @@ typedef struct cr_zone_task {
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
     const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1
     double from, to;           // 0..1, the part of that motion that belongs to this step
+    // How far any vertex may go: nobody looked for contacts beyond. Where an iterate wanted more,
+    // `wants` gets what it wanted, if that is more than is there.
+    const double *room, *node_room; // [frame_count of the scene], [node_count] m
+    double *wants, *node_wants;     // likewise
     double friction_speed;     // m/s
     int32_t max_iterations;
 } cr_zone_task;
@@ -48,6 +52,7 @@ typedef struct cr_zone_row {
     cr_closest at;
     double gap; // m
     double lam; // kg m: impulse times h; the force is lam / h^2
+    double compliance; // 1/kg, what the row had of it in the end
     cr_vec3 place; // m, between the closest points
     cr_vec3 slip;  // m, of side B against side A in the step, along the surface
     cr_vec3 rub;   // direction of friction, at most 1 long: the force on B is lam (n - mu rub)
@@ -58,6 +63,7 @@ typedef struct cr_zone_report {
     int32_t scalar_count;  // unknowns
     int32_t row_count;     // rows with lam > 0
     int32_t weakly_active; // rows that touch without force: a kink of the gradient
+    int32_t cramped;       // iterates that wanted more room than they had
     double residual;       // of the stationarity, relative to the largest force
     double least_gap;      // m, over all candidates at the end: distance - thickness
 } cr_zone_report;

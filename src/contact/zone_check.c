@@ -31,6 +31,48 @@ static double pair_free(const cr_zone* zone, int32_t candidate)
     return cr_ccd_free(c->pair.kind, x0, x1, separation);
 }
 
+// The part of a step from `from` to `to` after which something of size `room` is left.
+static double part_within(double from, double to, double room)
+{
+    return to <= room ? 1.0 : cr_clamp((room - from) / (to - from), 0.0, 1.0);
+}
+
+// How far the farthest vertex of a block is from its start, at most.
+static double gone(const cr_zone* zone, const cr_zone_block* block)
+{
+    if (block->frame < 0) {
+        return cr_vec3_norm(cr_vec3_load(zone->z + block->first));
+    }
+    // |R - R0| p: the Frobenius norm of a difference of rotations is 2 sqrt(2) sin(angle/2)
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) {
+        sum += cr_vec3_norm2(cr_mat3_row(block->body.turn, i));
+    }
+    const double chord = sqrt(0.5 * sum);
+    return cr_vec3_norm(block->body.u) + chord * zone->task->bodies->extent[block->frame];
+}
+
+// Contacts were looked for only as far as everything was expected to go: no iterate may go farther.
+static double within_room(cr_zone* zone)
+{
+    double part = 1.0;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        cr_zone_block* block = &zone->block.items[b];
+        const double room = block->frame >= 0 ? zone->task->room[block->frame]
+                                              : zone->task->node_room[block->node];
+        const double now = gone(zone, block);
+        if (!(now <= room)) {
+            double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]
+                                              : &zone->task->node_wants[block->node];
+            *wants = cr_max(*wants, now);
+            zone->report.cramped++;
+            part = cr_min(part, part_within(block->gone, now, room));
+        }
+        block->gone_now = now;
+    }
+    return part;
+}
+
 // z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
 // become rows. Returns 0 when not even a step of `least` is free.
 double cr_zone_check_step(cr_zone* zone, double least)
@@ -46,7 +88,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
         }
         zone->along = along + step * (1.0 - along);
         cr_zone_point_place(zone);
-        double free = 1.0;
+        double free = within_room(zone);
         for (int32_t i = 0; i < zone->task->candidate_count; i++) {
             const double part = pair_free(zone, i);
             if (part < 1.0) {
@@ -55,6 +97,9 @@ double cr_zone_check_step(cr_zone* zone, double least)
             free = cr_min(free, part);
         }
         if (free >= 1.0) {
+            for (int32_t b = 0; b < zone->block_count; b++) {
+                zone->block.items[b].gone = zone->block.items[b].gone_now;
+            }
             return step;
         }
         // the paths of a turning body are not straight lines, so what was found is tried again

@@ -13,6 +13,7 @@ typedef struct cr_zone_block {
     int32_t lock;  // CR_LOCK_* of a frame
     cr_mat3 free_turn; // what a locked frame may still turn about, as a projection in body axes
     cr_row_body body;  // of a frame: at the current iterate
+    double gone, gone_now; // m, from the start: at the last accepted iterate, and now
 } cr_zone_block;
 
 // One vertex that some candidate uses.
@@ -37,17 +38,41 @@ typedef struct cr_zone_line {
     double a[CR_ROW_DOFS]; // dg/dz
     double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
     double ahead;          // m, gap after the step, to first order
-    double eps;            // 1/kg
+    double eps;            // 1/kg, see crowd in zone_line.c
+    double say; // 0..1, how much of a contact of its own the row is
     double mu;
-    cr_vec3 tau; // m, slip
+    cr_vec3 tau;    // m, slip
+    cr_vec3 rub;    // friction direction that goes with it
+    cr_vec3 sigma;  // friction direction as an unknown of its own, at most 1 long
     int32_t active; // in the current working set
+    double lam_before; // kg m, at the start of the Newton step
+    double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
+    int32_t members; // candidates that measure this distance
+    double stand;    // 0..1, what the lines of larger features leave of it, see give_way
+    int32_t heir;    // line that took its load over, itself if none
+    int32_t place;   // in the list without those that gave way
 } cr_zone_line;
+
+// What a candidate takes along from one iterate to the next, whatever row it belongs to then.
+typedef struct cr_zone_share {
+    int32_t line;  // its row, -1: none
+    double lam;    // kg m, its part of that row's multiplier
+    cr_vec3 sigma; // that row's friction direction
+} cr_zone_share;
+
+// Where a line touches, for finding those that touch at the same place.
+typedef struct cr_zone_spot {
+    int32_t body[2];
+    int32_t line;
+    cr_vec3 at; // m
+} cr_zone_spot;
 
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
     int32_t rubbing;    // nonzero: some candidate has friction
     double along;       // how far the given motions have gone, 0..1
+    double worth, slope; // of the function to be made small, before the last step and along it
     double stick;       // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
@@ -56,7 +81,8 @@ struct cr_zone {
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;
-    CR_ARRAY(cr_zone_line) old_line;
+    CR_ARRAY(cr_zone_share) share; // [candidate_count]
+    CR_ARRAY(cr_zone_spot) spot;
     CR_ARRAY(cr_zone_row) result;
     CR_ARRAY(double) sheet_x;     // [3*] m, nodes of the member sheets one after another
     CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
@@ -69,14 +95,33 @@ struct cr_zone {
     cr_zone_report report;
 };
 
+// zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
+carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
+carom_status cr_zone_exact(cr_zone* zone);
+
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 
 // zone_line.c: the rows of an iterate.
 carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
+// The candidates as they are become the rows, with the multipliers given: for the reverse.
+carom_status cr_zone_line_recall(cr_zone* zone, const double* lam);
+void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row);
+// A locked frame does not feel what would move it along a locked direction: a := P a, a [6].
+void cr_zone_line_lock(const cr_zone_block* block, double* a);
+void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
 // m -= lam Hess g, and with friction m += the derivative of its force.
 void cr_zone_line_curve(cr_zone* zone);
+// m += a positive matrix in place of the derivative of friction.
+void cr_zone_line_hold(cr_zone* zone);
+// K += weight b a^T for a line, b = a, or with friction b = a - f.
+void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction);
+// out += s a, or with friction s (a - f).
+void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, int32_t friction,
+                       double* out);
+// After a Newton step d: the friction directions it foresees.
+void cr_zone_line_foresee(cr_zone* zone);
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
                         const double* z); // a . z over the line's blocks
 
@@ -85,6 +130,7 @@ double cr_zone_check_step(cr_zone* zone, double least);
 
 // zone_sheet.c: what the member sheets add. Curvature is a cr_cloth_curvature.
 carom_status cr_zone_sheet_setup(cr_zone* zone);
+cr_cloth_step cr_zone_sheet_step(const cr_zone_task* task, int32_t member);
 void cr_zone_sheet_place(cr_zone* zone);                  // sheet_x at zone->z and zone->along
 double cr_zone_sheet_energy(const cr_zone* zone);         // h^2 E
 void cr_zone_sheet_gradient(cr_zone* zone, double* grad); // grad += h^2 dE/dz
@@ -92,4 +138,9 @@ carom_status cr_zone_sheet_pattern(cr_zone* zone);        // block pairs of the 
 void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d2E/dz2
 
 // zone_lcp.c: the Newton step with its working set.
+// Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
+// circles, CAROM_ERR_NOT_POSITIVE when the matrix is not.
 carom_status cr_zone_lcp_solve(cr_zone* zone);
+// zone_ipm.c: the same step with the friction forces held, by an interior point: slower, and always
+// solvable when the matrix is symmetric and positive.
+carom_status cr_zone_ipm_solve(cr_zone* zone);

@@ -1,44 +1,11 @@
 #include "contact/zone_inside.h"
 #include <string.h>
 
-// Rounds of exchange of the whole working set before single exchanges begin, and the most of those.
-enum { BOLD_ROUNDS = 12, MOST_ROUNDS = 200 };
+// Rounds of exchange before the interior point takes over: a good start needs one or two.
+enum { MOST_ROUNDS = 12 };
 // A multiplier or a gap counts as negative when it is so by more than round-off, relative to the
 // largest one.
 static const double sign_noise = 1e-12;
-
-// K += b a^T / eps over the blocks of a line, b = a - f the force that a unit of lam brings.
-static void add_line(cr_zone* zone, const cr_zone_line* line)
-{
-    for (int i = 0; i < line->block_count; i++) {
-        const int ni = line->offset[i + 1] - line->offset[i];
-        for (int j = 0; j < line->block_count; j++) {
-            if (zone->matrix.symmetric && j > i) {
-                continue;
-            }
-            const int nj = line->offset[j + 1] - line->offset[j];
-            double part[36];
-            for (int r = 0; r < ni; r++) {
-                const int at = line->offset[i] + r;
-                const double b = (line->a[at] - line->f[at]) / line->eps;
-                for (int s = 0; s < nj; s++) {
-                    part[r * nj + s] = b * line->a[line->offset[j] + s];
-                }
-            }
-            cr_zone_matrix_add(&zone->matrix, line->block[i], line->block[j], part);
-        }
-    }
-}
-
-static void add_force(const cr_zone* zone, const cr_zone_line* line, double s, double* out)
-{
-    for (int b = 0; b < line->block_count; b++) {
-        double* at = out + zone->block.items[line->block[b]].first;
-        for (int i = line->offset[b]; i < line->offset[b + 1]; i++) {
-            at[i - line->offset[b]] += s * (line->a[i] - line->f[i]);
-        }
-    }
-}
 
 // With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0. Putting
 // lam = -(g + a.d)/eps into the first gives  (H + B A/eps) d = -grad - B g/eps.
@@ -54,8 +21,8 @@ static carom_status solve_set(cr_zone* zone)
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
-            add_line(zone, line);
-            add_force(zone, line, -line->row.gap / line->eps, zone->d);
+            cr_zone_line_add(zone, line, 1.0 / line->eps, 1);
+            cr_zone_line_push(zone, line, -line->row.gap / line->eps, 1, zone->d);
         }
     }
     status = cr_zone_matrix_factor(&zone->matrix);
@@ -82,7 +49,7 @@ static void refine(cr_zone* zone)
         if (line->active) {
             const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
             const double r2 = -line->row.gap - ad - line->eps * line->row.lam;
-            add_force(zone, line, line->row.lam + r2 / line->eps, r);
+            cr_zone_line_push(zone, line, line->row.lam + r2 / line->eps, 1, r);
             line->ahead = r2; // kept for the second half
         }
     }
@@ -99,9 +66,8 @@ static void refine(cr_zone* zone)
     }
 }
 
-// New multipliers, and which lines should change sides. With `single`, only the first one does.
-// Returns how many changed.
-static int32_t exchange(cr_zone* zone, int32_t single)
+// New multipliers, and which lines should change sides. Returns how many did.
+static int32_t exchange(cr_zone* zone)
 {
     double most_lam = 0.0, most_gap = 0.0;
     for (int32_t i = 0; i < zone->line.count; i++) {
@@ -118,7 +84,7 @@ static int32_t exchange(cr_zone* zone, int32_t single)
         cr_zone_line* line = &zone->line.items[i];
         const int wrong = line->active ? line->row.lam < -sign_noise * most_lam
                                        : line->ahead < -sign_noise * most_gap;
-        if (wrong && !(single && changed)) {
+        if (wrong) {
             line->active = !line->active;
             changed++;
         }
@@ -139,7 +105,7 @@ carom_status cr_zone_lcp_solve(cr_zone* zone)
         if (status != CAROM_OK) {
             return status;
         }
-        if (exchange(zone, round >= BOLD_ROUNDS) == 0) {
+        if (exchange(zone) == 0) {
             refine(zone);
             for (int32_t i = 0; i < zone->line.count; i++) {
                 cr_zone_line* line = &zone->line.items[i];

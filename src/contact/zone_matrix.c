@@ -109,6 +109,22 @@ void cr_zone_matrix_apply(const cr_zone_matrix* m, const double* x, double* y)
     }
 }
 
+void cr_zone_matrix_apply_transposed(const cr_zone_matrix* m, const double* x, double* y)
+{
+    if (!m->dense) {
+        cr_block_matrix_apply_transposed(&m->sparse, x, y);
+        return;
+    }
+    const int32_t n = m->scalar_count;
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int32_t j = 0; j < n; j++) {
+            sum += m->base.items[j * n + i] * x[j];
+        }
+        y[i] = sum;
+    }
+}
+
 carom_status cr_zone_matrix_begin(cr_zone_matrix* m)
 {
     if (m->dense) {

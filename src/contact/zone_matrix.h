@@ -29,8 +29,9 @@ void cr_zone_matrix_zero(cr_zone_matrix* m);
 // Adds b (row-major, size[i] x size[j]) at block (i,j). Of a symmetric matrix each off-diagonal
 // block is given once, either way round.
 void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b);
-// y = H x
+// y = H x, y = H^T x; between begin and reset, K instead of H
 void cr_zone_matrix_apply(const cr_zone_matrix* m, const double* x, double* y);
+void cr_zone_matrix_apply_transposed(const cr_zone_matrix* m, const double* x, double* y);
 
 // K := H, to which rows are then added with cr_zone_matrix_add, until the next begin or reset.
 carom_status cr_zone_matrix_begin(cr_zone_matrix* m);

@@ -87,12 +87,14 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     if (!cr_array_reserve(&zone->point, most) || !cr_array_reserve(&zone->corner, most) ||
         !cr_array_reserve(&zone->now, task->candidate_count) ||
         !cr_array_reserve(&zone->limiting, task->candidate_count) ||
+        !cr_array_reserve(&zone->share, task->candidate_count) ||
         !cr_array_reserve(&zone->before, most)) {
         return CAROM_ERR_MEMORY;
     }
     int32_t count = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         zone->limiting.items[i] = 0;
+        zone->share.items[i] = (cr_zone_share){.line = -1};
         for (int k = 0; k < 4; k++) {
             if (task->candidate[i].pair.v[k] >= 0) {
                 zone->point.items[count++].vertex = task->candidate[i].pair.v[k];

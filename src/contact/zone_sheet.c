@@ -14,9 +14,7 @@ carom_status cr_zone_sheet_setup(cr_zone* zone)
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const cr_cloth* sheet = &task->sheet[task->member_sheet[i]];
         nodes += sheet->node_count;
-        const int32_t most =
-            9 * sheet->pair_count > 3 * sheet->node_count ? 9 * sheet->pair_count
-                                                          : 3 * sheet->node_count;
+        const int32_t most = 9 * sheet->pair_count; // diagonals alone make it 9 a node
         scratch = most > scratch ? most : scratch;
     }
     const int ok = cr_array_reserve(&zone->sheet_x, 3 * nodes) &&
@@ -47,7 +45,7 @@ void cr_zone_sheet_place(cr_zone* zone)
     }
 }
 
-static cr_cloth_step step_of(const cr_zone_task* task, int32_t member)
+cr_cloth_step cr_zone_sheet_step(const cr_zone_task* task, int32_t member)
 {
     const int32_t first = task->sheet_node[task->member_sheet[member]];
     return (cr_cloth_step){.h = task->h,
@@ -63,7 +61,7 @@ double cr_zone_sheet_energy(const cr_zone* zone)
     int32_t at = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
-        const cr_cloth_step step = step_of(task, i);
+        const cr_cloth_step step = cr_zone_sheet_step(task, i);
         sum += task->h * task->h *
                cr_cloth_energy(&task->sheet[s], &task->material[s], &step,
                                zone->sheet_x.items + 3 * at);
@@ -78,7 +76,7 @@ void cr_zone_sheet_gradient(cr_zone* zone, double* grad)
     int32_t at = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i], count = node_count(task, i);
-        const cr_cloth_step step = step_of(task, i);
+        const cr_cloth_step step = cr_zone_sheet_step(task, i);
         double* g = zone->sheet_scratch.items;
         memset(g, 0, 3 * (size_t)count * sizeof(double));
         cr_cloth_gradient(&task->sheet[s], &task->material[s], &step,
@@ -123,7 +121,7 @@ void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature)
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth* sheet = &task->sheet[s];
-        const cr_cloth_step step = step_of(task, i);
+        const cr_cloth_step step = cr_zone_sheet_step(task, i);
         double* block = zone->sheet_scratch.items;
         memset(block, 0, 9 * (size_t)sheet->pair_count * sizeof(double));
         cr_cloth_hessian(sheet, &task->material[s], &step, zone->sheet_x.items + 3 * at,

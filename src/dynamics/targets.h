@@ -30,3 +30,26 @@ cr_target cr_targets_rigid(double mass, cr_vec3 inertia, int32_t lock, double h,
 
 // Displacement of a free node: h v + h^2 (gravity + force/mass).
 cr_vec3 cr_targets_node(double mass, double h, cr_vec3 gravity, cr_vec3 force, cr_vec3 v);
+
+// Bars of a target (q along R -> R exp([delta])).
+typedef struct cr_target_bars {
+    cr_vec3 q, u, v, om, rate;
+} cr_target_bars;
+
+// Bars of what led to it.
+typedef struct cr_target_starts {
+    cr_vec3 q, v, om;
+    cr_vec3 gravity, force, torque;
+    cr_vec3 inertia;
+    double mass, linear_damping, angular_damping;
+} cr_target_starts;
+
+// Reverse of cr_targets_rigid; adds to *out. Locked rotations are not differentiated: their bars of
+// q and om pass as if they were free.
+void cr_targets_rigid_adj(double mass, cr_vec3 inertia, int32_t lock, double h,
+                          const cr_action* action, const cr_target* target, cr_quat q, cr_vec3 v,
+                          cr_vec3 om, const cr_target_bars* in, cr_target_starts* out);
+
+// Reverse of cr_targets_node; adds.
+void cr_targets_node_adj(double mass, double h, cr_vec3 force, cr_vec3 dt_bar, cr_vec3* v_bar,
+                         cr_vec3* gravity_bar, cr_vec3* force_bar, double* mass_bar);

@@ -3,21 +3,19 @@
 #include "core/assert.h"
 #include "math/block_kernel.h"
 #include "math/block_order.h"
-#include <math.h>
+#include "math/scalar.h"
 #include <string.h>
 
-// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness.
+// A pivot this far below its diagonal entry in the matrix is round-off, not stiffness. The pivots
+// of an LU, compared with the largest entry of their column, carry the round-off of small ones
+// before.
 static const double pivot_floor = 1e-14;
+static const double lu_pivot_floor = 1e-13;
 
 // Columns of an update that are computed and then spread at one go: they stay in the first cache.
 static const int32_t strip = 12;
 
 typedef enum factor_kind { FACTOR_NONE, FACTOR_CHOLESKY, FACTOR_LU } factor_kind;
-
-// Neighbouring rows of one panel that are neighbours in another as well.
-typedef struct row_run {
-    int32_t from, to, count;
-} row_run;
 
 struct cr_block_factor {
     const cr_block_kernel* kernel;
@@ -44,10 +42,10 @@ struct cr_block_factor {
     CR_ARRAY(int32_t) head;  // [super_count] first of the supernodes that will update this one
     CR_ARRAY(int32_t) next;  // [super_count] the one after
     CR_ARRAY(int32_t) at;    // [super_count] the first of its rows that is still to be used
-    CR_ARRAY(row_run) run;
+    CR_ARRAY(cr_block_run) run;
     CR_ARRAY(double) product;
-    CR_ARRAY(double) x;    // [scalar_count] right-hand side in the order of elimination
-    CR_ARRAY(double) tail; // [tallest] the part of it a panel touches
+    CR_ARRAY(double) x;    // [scalar_count][8] right-hand sides in the order of elimination
+    CR_ARRAY(double) tail; // [tallest][8] the part of them a panel touches
 };
 
 carom_status cr_block_factor_create(cr_block_factor** out)
@@ -128,7 +126,8 @@ static int reserve_work(cr_block_factor* f)
            cr_array_reserve(&f->next, o->super_count) && cr_array_reserve(&f->at, o->super_count) &&
            cr_array_reserve(&f->run, o->block_count) &&
            cr_array_reserve(&f->product, strip * (o->tallest + 8)) &&
-           cr_array_reserve(&f->x, o->scalar_count) && cr_array_reserve(&f->tail, o->tallest);
+           cr_array_reserve(&f->x, 8 * o->scalar_count) &&
+           cr_array_reserve(&f->tail, 8 * o->tallest);
 }
 
 carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* m)
@@ -150,13 +149,26 @@ carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* 
 }
 
 // to (column-major) := block of `rows` x `columns` numbers, row-major, or its transpose
-static void copy_block(int32_t rows, int32_t columns, int32_t transposed, const double* from,
-                       double* to, ptrdiff_t step)
+static inline void copy_sized(int32_t rows, int32_t columns, int32_t transposed, const double* from,
+                              double* to, ptrdiff_t step)
 {
     for (int32_t r = 0; r < rows; r++) {
         for (int32_t c = 0; c < columns; c++) {
             to[transposed ? r * step + c : c * step + r] = from[r * columns + c];
         }
+    }
+}
+
+// The blocks of bodies and nodes by loops of known length.
+static void copy_block(int32_t rows, int32_t columns, int32_t transposed, const double* from,
+                       double* to, ptrdiff_t step)
+{
+    if (rows == 6 && columns == 6) {
+        transposed ? copy_sized(6, 6, 1, from, to, step) : copy_sized(6, 6, 0, from, to, step);
+    } else if (rows == 3 && columns == 3) {
+        transposed ? copy_sized(3, 3, 1, from, to, step) : copy_sized(3, 3, 0, from, to, step);
+    } else {
+        copy_sized(rows, columns, transposed, from, to, step);
     }
 }
 
@@ -216,27 +228,15 @@ static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor
         const double* column = square + (ptrdiff_t)j * super->square_step;
         double scale = fabs(column[j]);
         for (int32_t i = 0; kind == FACTOR_LU && i < super->width; i++) {
-            scale = fmax(scale, fabs(column[i]));
+            scale = cr_max(scale, fabs(column[i]));
         }
-        least[j] = pivot_floor * scale;
-    }
-}
-
-// to -= product, by runs of rows; one column
-static inline void spread(int32_t run_count, const row_run* run, const double* from, double* to)
-{
-    for (int32_t r = 0; r < run_count; r++) {
-        const double* a = from + run[r].from;
-        double* b = to + run[r].to;
-        for (int32_t i = 0; i < run[r].count; i++) {
-            b[i] -= a[i];
-        }
+        least[j] = (kind == FACTOR_LU ? lu_pivot_floor : pivot_floor) * scale;
     }
 }
 
 // Rows `first` to `last` of supernode d, as runs in what f->place speaks of; counted from `origin`.
 static int32_t find_runs(const cr_block_factor* f, int32_t first, int32_t last, int32_t origin,
-                         row_run* run)
+                         cr_block_run* run)
 {
     const cr_block_order* o = &f->order;
     int32_t count = 0;
@@ -248,79 +248,79 @@ static int32_t find_runs(const cr_block_factor* f, int32_t first, int32_t last, 
         if (count > 0 && run[count - 1].to + run[count - 1].count == to) {
             run[count - 1].count += size;
         } else {
-            run[count++] = (row_run){from, to, size};
+            run[count++] = (cr_block_run){from, to, size};
         }
     }
     return count;
 }
 
-// Takes from supernode s what supernode d contributes: the rows of d that are columns of s, from
-// row p1 up to p2, times all of its rows from there on. In letters, with rows R of d in s and Q
-// behind them: square(R,R) -= L_R U_R, panel(Q,R) -= L_Q U_R; of an LU also U^T(Q,R) -= U^T_Q
-// L_R^T.
-static void update(cr_block_factor* f, int32_t s, int32_t d, int32_t p1, int32_t p2,
-                   factor_kind kind)
-{
-    const cr_block_order* o = &f->order;
-    const cr_block_super* to = &o->super.items[s];
-    const cr_block_super* from = &o->super.items[d];
-    const int32_t end = o->super.items[d + 1].row_start;
-    const int32_t top = o->row_place.items[p1];
-    const int32_t bottom = p2 < end ? o->row_place.items[p2] : from->height;
-    const double* lower = f->lower.items + from->panel_place + top;
-    const double* upper =
-        (kind == FACTOR_LU ? f->upper.items : f->lower.items) + from->panel_place + top;
-    const int32_t step = from->panel_step;
-    double* product = f->product.items;
+// Supernode `from` has rows that are columns of supernode `to`.
+typedef struct meeting {
+    const cr_block_super *from, *to;
+    int32_t top;            // the first such row of its panel
+    int32_t width;          // how many, in scalars
+    int32_t height;         // rows from there on
+    int32_t inside, behind; // runs of the rows that are columns of `to`, and of those behind them
+    int32_t product_step;
+} meeting;
 
-    const int32_t inside = find_runs(f, p1, p2, top, f->run.items);
-    const row_run* run = f->run.items;
-    row_run* outer = f->run.items + inside;
-    const int32_t outside = find_runs(f, p2, end, top, outer);
-    const int32_t width = bottom - top;
-    const int32_t height = from->height - top;
-    const int32_t product_step = (height + 7) / 8 * 8;
-    int32_t column_run = 0;
-    for (int32_t c = 0; c < width; c += strip) {
-        const int32_t columns = width - c < strip ? width - c : strip;
-        // of a symmetric matrix only the rows from the diagonal on matter
-        const int32_t skip = kind == FACTOR_CHOLESKY ? c : 0;
-        f->kernel->product(height - skip, columns, from->width, lower + skip, step, upper + c, step,
-                           product + skip, product_step);
-        int32_t in_run = column_run;
-        for (int32_t j = 0; j < columns; j++) {
-            while (run[in_run].from + run[in_run].count <= c + j) {
-                in_run++;
-            }
-            const ptrdiff_t column = run[in_run].to + (c + j - run[in_run].from);
-            const double* computed = product + (ptrdiff_t)j * product_step;
-            double* square = f->square.items + to->square_place + column * to->square_step;
-            if (kind == FACTOR_LU) {
-                spread(inside, run, computed, square);
-            } else {
-                // rows of the same run from the diagonal on, then the later runs
-                const int32_t past = c + j - run[in_run].from;
-                const row_run rest = {c + j, run[in_run].to + past, run[in_run].count - past};
-                spread(1, &rest, computed, square);
-                spread(inside - in_run - 1, run + in_run + 1, computed, square);
-            }
-            spread(outside, outer, computed,
-                   f->lower.items + to->panel_place + column * to->panel_step);
+// Takes columns c .. past-1 of the product, as far as they are rows of run_count runs, off the
+// columns of B that they stand for. With `diagonal`, B is the square of a symmetric matrix: then
+// only the rows from the diagonal on are of interest, and only those are in the product.
+static void spread(const cr_block_factor* f, const meeting* w, int32_t c, int32_t past,
+                   int32_t diagonal, int32_t run_count, const cr_block_run* rows, double* b,
+                   int32_t b_step)
+{
+    const cr_block_run* run = f->run.items;
+    for (int32_t q = 0; q < w->inside; q++) {
+        const int32_t end = run[q].from + run[q].count;
+        const int32_t left = run[q].from > c ? run[q].from : c;
+        const int32_t right = end < past ? end : past;
+        if (left >= right) {
+            continue;
         }
-        if (kind == FACTOR_LU && outside > 0) {
-            f->kernel->product(height - width, columns, from->width, upper + width, step, lower + c,
-                               step, product + width, product_step);
-            in_run = column_run;
-            for (int32_t j = 0; j < columns; j++) {
-                while (run[in_run].from + run[in_run].count <= c + j) {
-                    in_run++;
-                }
-                const ptrdiff_t column = run[in_run].to + (c + j - run[in_run].from);
-                spread(outside, outer, product + (ptrdiff_t)j * product_step,
-                       f->upper.items + to->panel_place + column * to->panel_step);
-            }
+        const int32_t column = run[q].to + left - run[q].from;
+        const double* a = f->product.items + (ptrdiff_t)(left - c) * w->product_step;
+        double* to = b + (ptrdiff_t)column * b_step;
+        if (diagonal) {
+            const cr_block_run own = {left, column, end - left};
+            f->kernel->spread(1, &own, right - left, a, w->product_step, to, b_step);
+            f->kernel->spread(w->inside - q - 1, run + q + 1, right - left, a, w->product_step, to,
+                              b_step);
+        } else {
+            f->kernel->spread(run_count, rows, right - left, a, w->product_step, to, b_step);
         }
-        column_run = in_run;
+    }
+}
+
+// Takes from `to` what `from` contributes. In letters, with R the rows that are columns of `to` and
+// Q those behind them: square(R,R) -= L_R U_R and panel(Q,R) -= L_Q U_R; of an LU also
+// U^T(Q,R) -= U^T_Q L_R^T. Of a symmetric matrix U is L^T.
+static void update(cr_block_factor* f, const meeting* w, factor_kind kind)
+{
+    const int lu = kind == FACTOR_LU;
+    const cr_block_super *from = w->from, *to = w->to;
+    const cr_block_run* inside = f->run.items;
+    const cr_block_run* behind = inside + w->inside;
+    const double* lower = f->lower.items + from->panel_place + w->top;
+    const double* upper = lu ? f->upper.items + from->panel_place + w->top : lower;
+    double* product = f->product.items;
+    for (int32_t c = 0; c < w->width; c += strip) {
+        const int32_t past = c + strip < w->width ? c + strip : w->width;
+        const int32_t skip = lu ? 0 : c;
+        f->kernel->product(w->height - skip, past - c, from->width, lower + skip, from->panel_step,
+                           upper + c, from->panel_step, product + skip, w->product_step);
+        spread(f, w, c, past, !lu, w->inside, inside, f->square.items + to->square_place,
+               to->square_step);
+        spread(f, w, c, past, 0, w->behind, behind, f->lower.items + to->panel_place,
+               to->panel_step);
+        if (lu && w->behind > 0) {
+            f->kernel->product(w->height - w->width, past - c, from->width, upper + w->width,
+                               from->panel_step, lower + c, from->panel_step, product + w->width,
+                               w->product_step);
+            spread(f, w, c, past, 0, w->behind, behind, f->upper.items + to->panel_place,
+                   to->panel_step);
+        }
     }
 }
 
@@ -347,6 +347,21 @@ static void note_places(cr_block_factor* f, int32_t s)
     }
 }
 
+// Rows p1 up to p2 of supernode d are columns of supernode s.
+static meeting meet(const cr_block_factor* f, int32_t s, int32_t d, int32_t p1, int32_t p2)
+{
+    const cr_block_order* o = &f->order;
+    meeting w = {.from = &o->super.items[d], .to = &o->super.items[s]};
+    const int32_t end = w.from[1].row_start;
+    w.top = o->row_place.items[p1];
+    w.width = (p2 < end ? o->row_place.items[p2] : w.from->height) - w.top;
+    w.height = w.from->height - w.top;
+    w.product_step = (w.height + 7) / 8 * 8;
+    w.inside = find_runs(f, p1, p2, w.top, f->run.items);
+    w.behind = find_runs(f, p2, end, w.top, f->run.items + w.inside);
+    return w;
+}
+
 static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
 {
     const cr_block_order* o = &f->order;
@@ -359,7 +374,8 @@ static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
         while (p2 < o->super.items[d + 1].row_start && o->row.items[p2] < past) {
             p2++;
         }
-        update(f, s, d, p1, p2, kind);
+        const meeting w = meet(f, s, d, p1, p2);
+        update(f, &w, kind);
         f->at.items[d] = p2;
         file_under_next(f, d);
     }
@@ -373,7 +389,7 @@ static int finish_cholesky(cr_block_factor* f, const cr_block_super* super)
         return 0;
     }
     f->kernel->solve_right(super->height, super->width, f->lower.items + super->panel_place,
-                           super->panel_step, square, 1, super->square_step, inverse);
+                           super->panel_step, square, 1, super->square_step, inverse, 1);
     return 1;
 }
 
@@ -389,7 +405,7 @@ static int finish_lu(cr_block_factor* f, const cr_block_super* super)
         return 0;
     }
     f->kernel->solve_right(super->height, super->width, f->lower.items + super->panel_place, step,
-                           square, super->square_step, 1, inverse);
+                           square, super->square_step, 1, inverse, 1);
     for (int32_t j = 0; j < super->width; j++) {
         double* a = upper + (ptrdiff_t)j * step;
         double* b = upper + (ptrdiff_t)pivot[j] * step;
@@ -400,7 +416,7 @@ static int finish_lu(cr_block_factor* f, const cr_block_super* super)
         }
     }
     f->kernel->solve_right(super->height, super->width, upper, step, square, 1, super->square_step,
-                           NULL);
+                           NULL, 0);
     return 1;
 }
 
@@ -442,81 +458,115 @@ carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m)
     return factor(f, m, FACTOR_LU);
 }
 
-// The numbers a panel's rows stand for, drawn together, and back again with what is to be taken
-// off.
-static void gather(const cr_block_order* o, const cr_block_super* super, const double* x,
-                   double* tail)
+// One half of a solve, at one supernode: the triangle T on its diagonal, entry (i,j) at
+// square[i * row + j * step], the panel below it, and the exchanges that go with it, if any.
+typedef struct triangle {
+    const double* square;
+    int32_t row, step;
+    const double* inverse; // one over its diagonal, or NULL for ones
+    const double* panel;
+    const int32_t* pivot;
+} triangle;
+
+// A = L L^T goes down the tree with L and up with its transpose. With A = P^T L U it is L first,
+// with its exchanges, and then (U^T)^T; for A^T x = b the two change places.
+static triangle pick_triangle(const cr_block_factor* f, const cr_block_super* super, int upward,
+                              int transposed)
 {
-    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
-        const int32_t i = o->row.items[p];
-        const double* from = x + o->first.items[i];
-        double* to = tail + o->row_place.items[p];
-        for (int32_t k = 0; k < o->size.items[i]; k++) {
-            to[k] = from[k];
-        }
-    }
-    for (int32_t k = super->height; k < super->panel_step; k++) {
-        tail[k] = 0.0;
-    }
+    const int lu = f->kind == FACTOR_LU;
+    const int upper = lu && (upward != transposed);
+    return (triangle){
+        .square = f->square.items + super->square_place,
+        .row = upper ? super->square_step : 1,
+        .step = upper ? 1 : super->square_step,
+        .inverse = lu && !upper ? NULL : f->inverse.items + super->scalar,
+        .panel = (upper ? f->upper.items : f->lower.items) + super->panel_place,
+        .pivot = lu && !upper ? f->pivot.items + super->scalar : NULL,
+    };
 }
 
-static void subtract_tail(const cr_block_order* o, const cr_block_super* super, const double* tail,
-                          double* x)
-{
-    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
-        const int32_t i = o->row.items[p];
-        const double* from = tail + o->row_place.items[p];
-        double* to = x + o->first.items[i];
-        for (int32_t k = 0; k < o->size.items[i]; k++) {
-            to[k] -= from[k];
-        }
-    }
-}
-
-// x := T^-1 x with T lower triangular, entry (i,j) at t[i * row + j * step].
-static void solve_forward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
-                          const double* inverse, double* x)
+// x := T^-1 x. What x_j contributes is subtracted from all the others at once: these subtractions
+// do not wait for each other.
+static inline void solve_forward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
+                                 const double* inverse, double* x)
 {
     for (int32_t j = 0; j < n; j++) {
-        x[j] = inverse ? x[j] * inverse[j] : x[j];
+        const double x_j = inverse ? x[j] * inverse[j] : x[j];
+        x[j] = x_j;
         for (int32_t i = j + 1; i < n; i++) {
-            x[i] -= t[i * row + j * step] * x[j];
+            x[i] -= t[i * row + j * step] * x_j;
         }
     }
 }
 
 // x := T^-T x
-static void solve_backward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
-                           const double* inverse, double* x)
+static inline void solve_backward(int32_t n, const double* t, ptrdiff_t row, ptrdiff_t step,
+                                  const double* inverse, double* x)
 {
     for (int32_t j = n - 1; j >= 0; j--) {
-        double sum = x[j];
-        for (int32_t i = j + 1; i < n; i++) {
-            sum -= t[i * row + j * step] * x[i];
+        const double x_j = inverse ? x[j] * inverse[j] : x[j];
+        x[j] = x_j;
+        for (int32_t i = 0; i < j; i++) {
+            x[i] -= t[j * row + i * step] * x_j;
         }
-        x[j] = inverse ? sum * inverse[j] : sum;
     }
 }
 
-static void exchange(double* x, int32_t i, int32_t j)
+// Numbers i and j of a vector, or columns of `lanes` numbers.
+static inline void exchange(int32_t lanes, double* x, int32_t i, int32_t j)
 {
-    const double here = x[i];
-    x[i] = x[j];
-    x[j] = here;
+    for (int32_t k = 0; k < lanes; k++) {
+        const double here = x[i * lanes + k];
+        x[i * lanes + k] = x[j * lanes + k];
+        x[j * lanes + k] = here;
+    }
 }
 
-// Down the tree with a lower triangle, up with the transpose of one. Cholesky has one triangle.
-// With A = P^T L U the two are L and U^T; for A^T x = b they change places, and the exchanges,
-// which go with L, come last and backwards.
-static void solve(cr_block_factor* f, double* x, int32_t transposed)
+static void exchange_forward(int32_t lanes, int32_t n, const int32_t* pivot, double* x)
+{
+    for (int32_t j = 0; pivot && j < n; j++) {
+        exchange(lanes, x, j, pivot[j]);
+    }
+}
+
+static void exchange_backward(int32_t lanes, int32_t n, const int32_t* pivot, double* x)
+{
+    for (int32_t j = n - 1; pivot && j >= 0; j--) {
+        exchange(lanes, x, j, pivot[j]);
+    }
+}
+
+// tail := the part of y that a panel's rows stand for, and the other way round y -= tail.
+static inline void gather(const cr_block_order* o, const cr_block_super* super, int32_t lanes,
+                          const double* y, double* tail)
+{
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        const int32_t i = o->row.items[p];
+        const double* from = y + (ptrdiff_t)lanes * o->first.items[i];
+        double* to = tail + (ptrdiff_t)lanes * o->row_place.items[p];
+        for (int32_t k = 0; k < lanes * o->size.items[i]; k++) {
+            to[k] = from[k];
+        }
+    }
+}
+
+static inline void subtract_tail(const cr_block_order* o, const cr_block_super* super,
+                                 int32_t lanes, const double* tail, double* y)
+{
+    for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
+        const int32_t i = o->row.items[p];
+        const double* from = tail + (ptrdiff_t)lanes * o->row_place.items[p];
+        double* to = y + (ptrdiff_t)lanes * o->first.items[i];
+        for (int32_t k = 0; k < lanes * o->size.items[i]; k++) {
+            to[k] -= from[k];
+        }
+    }
+}
+
+static void solve(cr_block_factor* f, double* x, int transposed)
 {
     CR_ASSERT(f->kind != FACTOR_NONE);
     const cr_block_order* o = &f->order;
-    const int lu = f->kind == FACTOR_LU;
-    const double* down = lu && transposed ? f->upper.items : f->lower.items;
-    const double* up = lu && !transposed ? f->upper.items : f->lower.items;
-    const int down_is_upper = lu && transposed;
-    const int up_is_upper = lu && !transposed;
     double* y = f->x.items;
     double* tail = f->tail.items;
     for (int32_t k = 0; k < o->block_count; k++) {
@@ -526,48 +576,96 @@ static void solve(cr_block_factor* f, double* x, int32_t transposed)
     }
     for (int32_t s = 0; s < o->super_count; s++) {
         const cr_block_super* super = &o->super.items[s];
-        const double* square = f->square.items + super->square_place;
-        const double* inverse = f->inverse.items + super->scalar;
-        const int32_t* pivot = f->pivot.items + super->scalar;
+        const triangle t = pick_triangle(f, super, 0, transposed);
         double* own = y + super->scalar;
-        if (down_is_upper) {
-            solve_forward(super->width, square, super->square_step, 1, inverse, own);
+        exchange_forward(1, super->width, t.pivot, own);
+        if (t.row == 1) { // a loop of its own for neighbouring numbers
+            solve_forward(super->width, t.square, 1, t.step, t.inverse, own);
         } else {
-            for (int32_t j = 0; lu && j < super->width; j++) {
-                exchange(own, j, pivot[j]);
-            }
-            solve_forward(super->width, square, 1, super->square_step, lu ? NULL : inverse, own);
+            solve_forward(super->width, t.square, t.row, 1, t.inverse, own);
         }
-        if (super->height > 0) {
-            f->kernel->times(super->height, super->width, down + super->panel_place,
-                             super->panel_step, own, tail);
-            subtract_tail(o, super, tail, y);
-        }
+        f->kernel->times(super->height, super->width, t.panel, super->panel_step, own, tail);
+        subtract_tail(o, super, 1, tail, y);
     }
     for (int32_t s = o->super_count - 1; s >= 0; s--) {
         const cr_block_super* super = &o->super.items[s];
-        const double* square = f->square.items + super->square_place;
-        const double* inverse = f->inverse.items + super->scalar;
-        const int32_t* pivot = f->pivot.items + super->scalar;
+        const triangle t = pick_triangle(f, super, 1, transposed);
         double* own = y + super->scalar;
-        if (super->height > 0) {
-            gather(o, super, y, tail);
-            f->kernel->minus_transposed(super->height, super->width, up + super->panel_place,
-                                        super->panel_step, tail, own);
-        }
-        if (up_is_upper) {
-            solve_backward(super->width, square, super->square_step, 1, inverse, own);
+        gather(o, super, 1, y, tail);
+        clear(tail + super->height, super->panel_step - super->height);
+        f->kernel->minus_transposed(super->height, super->width, t.panel, super->panel_step, tail,
+                                    own);
+        if (t.row == 1) {
+            solve_backward(super->width, t.square, 1, t.step, t.inverse, own);
         } else {
-            solve_backward(super->width, square, 1, super->square_step, lu ? NULL : inverse, own);
-            for (int32_t j = super->width - 1; lu && j >= 0; j--) {
-                exchange(own, j, pivot[j]);
-            }
+            solve_backward(super->width, t.square, t.row, 1, t.inverse, own);
         }
+        exchange_backward(1, super->width, t.pivot, own);
     }
     for (int32_t k = 0; k < o->block_count; k++) {
         for (int32_t i = 0; i < o->size.items[k]; i++) {
             x[o->outside.items[k] + i] = y[o->first.items[k] + i];
         }
+    }
+}
+
+// Eight right-hand sides at once, as the eight rows of a matrix Y: Y := Y T^-T down the tree and
+// Y := Y T^-1 up. The second is the first with both orders of T's numbers reversed.
+static void solve_eight(cr_block_factor* f, int32_t count, double* x, int transposed)
+{
+    const cr_block_order* o = &f->order;
+    const size_t n = (size_t)o->scalar_count;
+    double* y = f->x.items;
+    double* tail = f->tail.items;
+    for (int32_t k = 0; k < o->block_count; k++) {
+        for (int32_t i = 0; i < o->size.items[k]; i++) {
+            const size_t from = (size_t)(o->outside.items[k] + i);
+            double* to = y + 8 * (size_t)(o->first.items[k] + i);
+            for (int32_t r = 0; r < 8; r++) {
+                to[r] = r < count ? x[(size_t)r * n + from] : 0.0;
+            }
+        }
+    }
+    for (int32_t s = 0; s < o->super_count; s++) {
+        const cr_block_super* super = &o->super.items[s];
+        const triangle t = pick_triangle(f, super, 0, transposed);
+        double* own = y + 8 * (size_t)super->scalar;
+        exchange_forward(8, super->width, t.pivot, own);
+        f->kernel->solve_right(8, super->width, own, 8, t.square, t.row, t.step, t.inverse, 1);
+        f->kernel->product(8, super->height, super->width, own, 8, t.panel, super->panel_step, tail,
+                           8);
+        subtract_tail(o, super, 8, tail, y);
+    }
+    for (int32_t s = o->super_count - 1; s >= 0; s--) {
+        const cr_block_super* super = &o->super.items[s];
+        const triangle t = pick_triangle(f, super, 1, transposed);
+        const int32_t last = super->width - 1;
+        double* own = y + 8 * (size_t)super->scalar;
+        gather(o, super, 8, y, tail);
+        f->kernel->minus(8, super->width, super->height, tail, t.panel, super->panel_step, 1, own,
+                         8);
+        f->kernel->solve_right(8, super->width, own + 8 * (size_t)last, -8,
+                               t.square + (ptrdiff_t)last * (t.row + t.step), -t.step, -t.row,
+                               t.inverse ? t.inverse + last : NULL, -1);
+        exchange_backward(8, super->width, t.pivot, own);
+    }
+    for (int32_t k = 0; k < o->block_count; k++) {
+        for (int32_t i = 0; i < o->size.items[k]; i++) {
+            const size_t to = (size_t)(o->outside.items[k] + i);
+            const double* from = y + 8 * (size_t)(o->first.items[k] + i);
+            for (int32_t r = 0; r < count; r++) {
+                x[(size_t)r * n + to] = from[r];
+            }
+        }
+    }
+}
+
+static void solve_many(cr_block_factor* f, int32_t count, double* x, int transposed)
+{
+    CR_ASSERT(f->kind != FACTOR_NONE);
+    for (int32_t r = 0; r < count; r += 8) {
+        solve_eight(f, count - r < 8 ? count - r : 8, x + (size_t)r * (size_t)f->order.scalar_count,
+                    transposed);
     }
 }
 
@@ -579,6 +677,16 @@ void cr_block_factor_solve(cr_block_factor* f, double* x)
 void cr_block_factor_solve_transposed(cr_block_factor* f, double* x)
 {
     solve(f, x, 1);
+}
+
+void cr_block_factor_solve_many(cr_block_factor* f, int32_t count, double* x)
+{
+    solve_many(f, count, x, 0);
+}
+
+void cr_block_factor_solve_transposed_many(cr_block_factor* f, int32_t count, double* x)
+{
+    solve_many(f, count, x, 1);
 }
 
 int64_t cr_block_factor_nonzeros(const cr_block_factor* f)

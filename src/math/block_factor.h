@@ -16,13 +16,20 @@ carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* 
 // not positive (relative to its diagonal); a NaN is refused the same way.
 carom_status cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m);
 
-// A = L U of an unsymmetric matrix with the analysed pattern; rows are exchanged inside diagonal
-// blocks only. CAROM_ERR_NOT_POSITIVE when a diagonal block is singular to working precision.
+// A = L U of an unsymmetric matrix with the analysed pattern (a symmetric one will do); rows are
+// exchanged inside the diagonal squares of supernodes only, so A has to be solvable in any order of
+// its blocks, as it is when A + A^T is positive definite. CAROM_ERR_NOT_POSITIVE when a square is
+// singular to working precision; a NaN is refused the same way.
 carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
 
 // x := A^-1 x and x := A^-T x with the last factorisation; [scalar_count].
 void cr_block_factor_solve(cr_block_factor* f, double* x);
 void cr_block_factor_solve_transposed(cr_block_factor* f, double* x);
+
+// The same for count right-hand sides, x[count][scalar_count], in a fraction of the time each. The
+// sums run in another order than those of the single solves, so the last bits may differ.
+void cr_block_factor_solve_many(cr_block_factor* f, int32_t count, double* x);
+void cr_block_factor_solve_transposed_many(cr_block_factor* f, int32_t count, double* x);
 
 // Figures of the last analysis, for reports.
 int64_t cr_block_factor_nonzeros(const cr_block_factor* f);

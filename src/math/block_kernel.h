@@ -3,6 +3,11 @@
 
 #include "core/status.h"
 
+// Neighbouring rows of one matrix that are neighbours in another as well.
+typedef struct cr_block_run {
+    int32_t from, to, count;
+} cr_block_run;
+
 // All matrices are column-major; a step is the number of doubles from one column to the next. Rows
 // are worked on in whole lines of 8: a call may read, and where it writes may write, up to 7 rows
 // past the last. Every number is computed by the same operations in the same order whatever the
@@ -14,10 +19,19 @@ typedef struct cr_block_kernel {
     void (*product)(int32_t m, int32_t n, int32_t k, const double* a, int32_t a_step,
                     const double* b, int32_t b_step, double* c, int32_t c_step);
 
+    // Takes the rows run[].from of A off the rows run[].to of B, in all n columns, and no others.
+    void (*spread)(int32_t run_count, const cr_block_run* run, int32_t n, const double* a,
+                   int32_t a_step, double* b, int32_t b_step);
+
     // X := X T^-T; X is m x n. T is lower triangular, its entry (i,j) at t[i * t_row + j * t_step].
-    // inverse[n] are the inverses of its diagonal, or NULL when that is all ones.
+    // inverse[i * inverse_step] are the inverses of its diagonal; NULL when that is all ones. Steps
+    // may be negative.
     void (*solve_right)(int32_t m, int32_t n, double* x, int32_t x_step, const double* t,
-                        int32_t t_row, int32_t t_step, const double* inverse);
+                        int32_t t_row, int32_t t_step, const double* inverse, int32_t inverse_step);
+
+    // C := C - A B^T; A is m x k, C m x n, entry (i,j) of B at b[i * b_row + j * b_step].
+    void (*minus)(int32_t m, int32_t n, int32_t k, const double* a, const double* b, int32_t b_row,
+                  int32_t b_step, double* c, int32_t step);
 
     // Lower triangle of D := its Cholesky factor. inverse[n] holds the least acceptable pivots and
     // becomes the inverses of the factor's diagonal. False when a pivot is not above its least.

@@ -7,6 +7,9 @@
 // may lie anywhere in an array of doubles
 typedef double NAME(vec) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
+typedef double NAME(vec4) __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double NAME(vec2) __attribute__((vector_size(16), aligned(8), may_alias));
+
 // Tiles of up to 2 vectors x 6 columns live in registers. vecs and n are constants where these are
 // inlined, so that the loops over them vanish.
 INLINE void NAME(product_tile)(const int vecs, const int n, int32_t k, const double* a,
@@ -82,11 +85,59 @@ TARGET static void NAME(product)(int32_t m, int32_t n, int32_t k, const double* 
     }
 }
 
+INLINE void NAME(spread_rows)(const int32_t rows, int32_t n, const double* a, ptrdiff_t a_step,
+                              double* b, ptrdiff_t b_step)
+{
+    for (int32_t j = 0; j < n; j++) {
+        int32_t i = 0;
+        for (; i + LANES <= rows; i += LANES) {
+            *(NAME(vec)*)(b + i) -= *(const NAME(vec)*)(a + i);
+        }
+        if (LANES > 4 && i + 4 <= rows) {
+            *(NAME(vec4)*)(b + i) -= *(const NAME(vec4)*)(a + i);
+            i += 4;
+        }
+        if (LANES > 2 && i + 2 <= rows) {
+            *(NAME(vec2)*)(b + i) -= *(const NAME(vec2)*)(a + i);
+            i += 2;
+        }
+        if (i < rows) {
+            b[i] -= a[i];
+        }
+        a += a_step;
+        b += b_step;
+    }
+}
+
+TARGET static void NAME(spread)(int32_t run_count, const cr_block_run* run, int32_t n,
+                                const double* a, int32_t a_step, double* b, int32_t b_step)
+{
+    for (int32_t r = 0; r < run_count; r++) {
+        const double* from = a + run[r].from;
+        double* to = b + run[r].to;
+        switch (run[r].count) { // the loops over the rows of a body or a node vanish
+        case 3:
+            NAME(spread_rows)(3, n, from, a_step, to, b_step);
+            break;
+        case 6:
+            NAME(spread_rows)(6, n, from, a_step, to, b_step);
+            break;
+        case 12:
+            NAME(spread_rows)(12, n, from, a_step, to, b_step);
+            break;
+        default:
+            NAME(spread_rows)(run[r].count, n, from, a_step, to, b_step);
+            break;
+        }
+    }
+}
+
 // Columns k .. k+n-1 of X, given those before: subtracts what the earlier columns contribute and,
 // if asked, solves with the n x n triangle. t is row k of T, inverse belongs to column k.
 INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, int32_t k,
                              const double* x, ptrdiff_t x_step, const double* t, ptrdiff_t t_row,
-                             ptrdiff_t t_step, const double* inverse, double* out)
+                             ptrdiff_t t_step, const double* inverse, ptrdiff_t inverse_step,
+                             double* out)
 {
     NAME(vec) sum[6][2];
     for (int j = 0; j < n; j++) {
@@ -114,7 +165,7 @@ INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, in
                     sum[j][v] -= sum[i][v] * t[j * t_row + i * t_step];
                 }
                 if (inverse) {
-                    sum[j][v] *= inverse[j];
+                    sum[j][v] *= inverse[j * inverse_step];
                 }
             }
         }
@@ -128,90 +179,132 @@ INLINE void NAME(solve_tile)(const int vecs, const int n, const int triangle, in
 
 INLINE void NAME(solve_columns)(const int n, const int triangle, int32_t m, int32_t k,
                                 const double* x, int32_t x_step, const double* t, int32_t t_row,
-                                int32_t t_step, const double* inverse, double* out)
+                                int32_t t_step, const double* inverse, int32_t inverse_step,
+                                double* out)
 {
     int32_t i = 0;
     const int32_t rows = (m + 7) & ~7;
     for (; i + 2 * LANES <= rows; i += 2 * LANES) {
         NAME(solve_tile)
-        (2, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, out + i);
+        (2, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, inverse_step, out + i);
     }
     for (; i < rows; i += LANES) {
         NAME(solve_tile)
-        (1, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, out + i);
+        (1, n, triangle, k, x + i, x_step, t, t_row, t_step, inverse, inverse_step, out + i);
     }
 }
 
 // n <= 6 columns at `out`, after the k columns at x
 INLINE void NAME(solve_some)(int32_t n, const int triangle, int32_t m, int32_t k, const double* x,
                              int32_t x_step, const double* t, int32_t t_row, int32_t t_step,
-                             const double* inverse, double* out)
+                             const double* inverse, int32_t inverse_step, double* out)
 {
     switch (n) {
     case 6:
-        NAME(solve_columns)(6, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (6, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 5:
-        NAME(solve_columns)(5, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (5, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 4:
-        NAME(solve_columns)(4, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (4, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 3:
-        NAME(solve_columns)(3, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (3, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 2:
-        NAME(solve_columns)(2, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (2, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     case 1:
-        NAME(solve_columns)(1, triangle, m, k, x, x_step, t, t_row, t_step, inverse, out);
+        NAME(solve_columns)
+        (1, triangle, m, k, x, x_step, t, t_row, t_step, inverse, inverse_step, out);
         break;
     default:
         break;
     }
 }
 
-TARGET static void NAME(subtract_some)(int32_t n, int32_t m, int32_t k, const double* a,
-                                       int32_t step, const double* b, int32_t b_row, int32_t b_step,
-                                       double* c)
+TARGET static void NAME(minus)(int32_t m, int32_t n, int32_t k, const double* a, const double* b,
+                               int32_t b_row, int32_t b_step, double* c, int32_t step)
 {
-    NAME(solve_some)(n, 0, m, k, a, step, b, b_row, b_step, NULL, c);
+    for (int32_t j = 0; j < n; j += 6) {
+        NAME(solve_some)
+        (n - j < 6 ? n - j : 6, 0, m, k, a, step, b + j * (ptrdiff_t)b_row, b_row, b_step, NULL, 0,
+         c + j * (ptrdiff_t)step);
+    }
 }
 
 TARGET static void NAME(solve_right)(int32_t m, int32_t n, double* x, int32_t x_step,
                                      const double* t, int32_t t_row, int32_t t_step,
-                                     const double* inverse)
+                                     const double* inverse, int32_t inverse_step)
 {
     for (int32_t k = 0; k < n; k += 6) {
         const int32_t some = n - k < 6 ? n - k : 6;
         NAME(solve_some)
-        (some, 1, m, k, x, x_step, t + (ptrdiff_t)k * t_row, t_row, t_step,
-         inverse ? inverse + k : NULL, x + (ptrdiff_t)k * x_step);
+        (some, 1, m, k, x, x_step, t + k * (ptrdiff_t)t_row, t_row, t_step,
+         inverse ? inverse + k * (ptrdiff_t)inverse_step : NULL, inverse_step,
+         x + k * (ptrdiff_t)x_step);
     }
 }
 
-// The lower triangle of an n x n matrix, n <= 6, in place.
-INLINE int NAME(cholesky_some)(int32_t n, double* d, ptrdiff_t step, double* inverse)
+// Column j of the lower triangle of an n x n matrix, a[column][row], given that earlier columns
+// have been applied: applies it to the later ones. False when its pivot is not above `least`.
+INLINE int NAME(eliminate)(const int n, const int j, double (*a)[6], double least)
 {
-    for (int32_t j = 0; j < n; j++) {
-        double* column = d + j * step;
-        for (int32_t k = 0; k < j; k++) {
-            for (int32_t i = j; i < n; i++) {
-                column[i] -= d[i + k * step] * d[j + k * step];
-            }
-        }
-        const double pivot = column[j];
-        if (!(pivot > inverse[j] && pivot <= DBL_MAX)) {
-            return 0;
-        }
-        const double root = sqrt(pivot);
-        inverse[j] = 1.0 / root;
-        column[j] = root;
-        for (int32_t i = j + 1; i < n; i++) {
-            column[i] *= inverse[j];
+    if (j >= n) {
+        return 1;
+    }
+    const double one_over = 1.0 / a[j][j];
+    for (int k = j + 1; k < n; k++) {
+        const double m = a[j][k] * one_over;
+        for (int i = k; i < n; i++) {
+            a[k][i] -= a[j][i] * m;
         }
     }
-    return 1;
+    return a[j][j] > least && a[j][j] <= DBL_MAX;
+}
+
+// The lower triangle of an n x n matrix, n <= 6, in place. First A = M D M^T, so that only a
+// division stands between one pivot and the next; the roots are taken of all pivots together at the
+// end: L = (M D) D^-1/2. Written out by columns: with n a constant all of it happens in registers.
+INLINE int NAME(cholesky_fixed)(const int n, double* d, ptrdiff_t step, double* inverse)
+{
+    double a[6][6]; // below the diagonal M D
+    double least[6];
+    for (int j = 0; j < n; j++) {
+        least[j] = inverse[j];
+        for (int i = j; i < n; i++) {
+            a[j][i] = d[i + j * step];
+        }
+    }
+    int good = NAME(eliminate)(n, 0, a, least[0]);
+    good &= NAME(eliminate)(n, 1, a, least[1]);
+    good &= NAME(eliminate)(n, 2, a, least[2]);
+    good &= NAME(eliminate)(n, 3, a, least[3]);
+    good &= NAME(eliminate)(n, 4, a, least[4]);
+    good &= NAME(eliminate)(n, 5, a, least[5]);
+    for (int j = 0; j < n; j++) {
+        const double root = sqrt(a[j][j]);
+        const double one_over = 1.0 / root;
+        inverse[j] = one_over;
+        d[j + j * step] = root;
+        for (int i = j + 1; i < n; i++) {
+            d[i + j * step] = a[j][i] * one_over;
+        }
+    }
+    return good;
+}
+
+INLINE int NAME(cholesky_some)(int32_t n, double* d, ptrdiff_t step, double* inverse)
+{
+    return n == 6   ? NAME(cholesky_fixed)(6, d, step, inverse)
+           : n == 3 ? NAME(cholesky_fixed)(3, d, step, inverse)
+                    : NAME(cholesky_fixed)(n, d, step, inverse);
 }
 
 TARGET static int NAME(cholesky)(int32_t n, double* d, int32_t step, double* inverse)
@@ -219,13 +312,13 @@ TARGET static int NAME(cholesky)(int32_t n, double* d, int32_t step, double* inv
     for (int32_t k = 0; k < n; k += 6) {
         const int32_t some = n - k < 6 ? n - k : 6;
         double* column = d + (ptrdiff_t)k * step;
-        NAME(subtract_some)(some, n - k, k, d + k, step, d + k, 1, step, column + k);
+        NAME(minus)(n - k, some, k, d + k, d + k, 1, step, column + k, step);
         if (!NAME(cholesky_some)(some, column + k, step, inverse + k)) {
             return 0;
         }
         if (n > k + some) {
             NAME(solve_some)
-            (some, 1, n - k - some, 0, column, step, column + k, 1, step, inverse + k,
+            (some, 1, n - k - some, 0, column, step, column + k, 1, step, inverse + k, 1,
              column + k + some);
         }
     }
@@ -243,19 +336,67 @@ INLINE void NAME(exchange)(double* d, ptrdiff_t step, int32_t from, int32_t to, 
     }
 }
 
+// other -= factor * column, rows first .. n-1
+INLINE void NAME(minus_column)(int32_t first, int32_t n, double factor,
+                               const double* restrict column, double* restrict other)
+{
+    for (int32_t i = first; i < n; i++) {
+        other[i] -= column[i] * factor;
+    }
+}
+
+// The first row of first .. n-1 with the largest magnitude. Four maxima that do not wait for each
+// other, then a search for where the largest came from. A NaN is passed over unless it is first.
+INLINE int32_t NAME(find_pivot)(int32_t first, int32_t n, const double* column)
+{
+    double most[4] = {0};
+    int32_t i = first;
+    for (; i + 4 <= n; i += 4) {
+        for (int c = 0; c < 4; c++) {
+            most[c] = fabs(column[i + c]) > most[c] ? fabs(column[i + c]) : most[c];
+        }
+    }
+    for (; i < n; i++) {
+        most[0] = fabs(column[i]) > most[0] ? fabs(column[i]) : most[0];
+    }
+    most[0] = most[0] > most[1] ? most[0] : most[1];
+    most[2] = most[2] > most[3] ? most[2] : most[3];
+    const double largest = most[0] > most[2] ? most[0] : most[2];
+    if (!(fabs(column[first]) < largest)) {
+        return first;
+    }
+    for (i = first + 1; fabs(column[i]) != largest; i++) {
+    }
+    return i;
+}
+
+// u := l^-1 u for a unit lower triangle l[column][row]; written out, so that it happens in
+// registers
+INLINE void NAME(unit_solve)(double (*l)[6], double* u)
+{
+    const double x0 = u[0];
+    const double x1 = u[1] - l[0][1] * x0;
+    const double x2 = u[2] - l[0][2] * x0 - l[1][2] * x1;
+    const double x3 = u[3] - l[0][3] * x0 - l[1][3] * x1 - l[2][3] * x2;
+    const double x4 = u[4] - l[0][4] * x0 - l[1][4] * x1 - l[2][4] * x2 - l[3][4] * x3;
+    u[5] = u[5] - l[0][5] * x0 - l[1][5] * x1 - l[2][5] * x2 - l[3][5] * x3 - l[4][5] * x4;
+    u[1] = x1;
+    u[2] = x2;
+    u[3] = x3;
+    u[4] = x4;
+}
+
 // Columns k .. k+some-1 of an LU: the largest entry of each in turn becomes the pivot.
 INLINE int NAME(lu_some)(int32_t n, int32_t k, int32_t some, double* d, ptrdiff_t step,
                          double* inverse, int32_t* pivot)
 {
     for (int32_t j = k; j < k + some; j++) {
         double* column = d + j * step;
-        int32_t p = j;
-        for (int32_t i = j + 1; i < n; i++) {
-            p = fabs(column[i]) > fabs(column[p]) ? i : p;
-        }
-        // asked this way round, a NaN in the column is refused unless it lies where it is not
-        // looked at; then it spreads into a later column
-        if (!(fabs(column[p]) > inverse[j] && fabs(column[p]) <= DBL_MAX)) {
+        const int32_t p = NAME(find_pivot)(j, n, column);
+        const double largest = fabs(column[p]);
+        // A NaN on the diagonal stays there and is refused. One below it spreads along its row,
+        // which is never chosen until it is the last: then it is refused.
+        if (!(largest > inverse[j] && largest <= DBL_MAX)) {
             return 0;
         }
         pivot[j] = p;
@@ -267,11 +408,7 @@ INLINE int NAME(lu_some)(int32_t n, int32_t k, int32_t some, double* d, ptrdiff_
             column[i] *= inverse[j];
         }
         for (int32_t c = j + 1; c < k + some; c++) {
-            double* other = d + c * step;
-            const double factor = other[j];
-            for (int32_t i = j + 1; i < n; i++) {
-                other[i] -= column[i] * factor;
-            }
+            NAME(minus_column)(j + 1, n, d[j + c * step], column, d + c * step);
         }
     }
     return 1;
@@ -286,20 +423,18 @@ TARGET static int NAME(lu)(int32_t n, double* d, int32_t d_step, double* inverse
             return 0;
         }
         const int32_t next = k + some;
-        for (int32_t c = next; c < n; c++) { // rows k .. next-1 of U
-            double* column = d + c * step + k;
-            for (int32_t j = 0; j < some; j++) {
-                const double factor = column[j];
-                for (int32_t i = j + 1; i < some; i++) {
-                    column[i] -= d[k + i + (k + j) * step] * factor;
-                }
+        double l[6][6] = {0};
+        for (int32_t j = 0; j < some; j++) {
+            for (int32_t i = j + 1; i < some; i++) {
+                l[j][i] = d[k + i + (k + j) * step];
             }
         }
-        for (int32_t c = next; c < n; c += 6) {
-            NAME(subtract_some)
-            (n - c < 6 ? n - c : 6, n - next, some, d + next + k * step, d_step, d + k + c * step,
-             d_step, 1, d + next + c * step);
+        for (int32_t c = next; c < n; c++) { // there are columns left, so this was a full six
+            NAME(unit_solve)(l, d + c * step + k);
         }
+        NAME(minus)
+        (n - next, n - next, some, d + next + k * step, d + k + next * step, d_step, 1,
+         d + next + next * step, d_step);
     }
     return 1;
 }
@@ -377,7 +512,15 @@ TARGET static void NAME(minus_transposed)(int32_t m, int32_t n, const double* p,
 }
 
 static const cr_block_kernel NAME(set) = {
-    SET_NAME, NAME(product), NAME(solve_right),     NAME(cholesky),
-    NAME(lu), NAME(times),   NAME(minus_transposed)};
+    .name = SET_NAME,
+    .product = NAME(product),
+    .spread = NAME(spread),
+    .solve_right = NAME(solve_right),
+    .minus = NAME(minus),
+    .cholesky = NAME(cholesky),
+    .lu = NAME(lu),
+    .times = NAME(times),
+    .minus_transposed = NAME(minus_transposed),
+};
 
 #undef INLINE

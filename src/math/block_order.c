@@ -497,11 +497,14 @@ static carom_status build(cr_block_order* o, const cr_block_matrix* m, cr_arena*
     const int32_t n = m->block_count;
     const int64_t links = 2 * (int64_t)(m->entry_count - n);
     work w = {0};
-    if (links + links / 5 + 10 * (int64_t)n >= INT32_MAX || !take_work(&w, m, arena) ||
-        !cr_array_reserve(&o->block, n) || !cr_array_reserve(&o->position, n) ||
-        !cr_array_reserve(&o->size, n) || !cr_array_reserve(&o->first, n + 1) ||
-        !cr_array_reserve(&o->outside, n) || !cr_array_reserve(&o->super_of, n) ||
-        !cr_array_reserve(&o->super, n + 1) || !cr_array_reserve(&o->source, m->entry_count)) {
+    // workspace is a small multiple of these, and 32-bit places are enough for it
+    const int64_t most = INT32_MAX / 16;
+    if (m->scalar_count > most || links + links / 5 + 10 * (int64_t)n > INT32_MAX - 1 ||
+        !take_work(&w, m, arena) || !cr_array_reserve(&o->block, n) ||
+        !cr_array_reserve(&o->position, n) || !cr_array_reserve(&o->size, n) ||
+        !cr_array_reserve(&o->first, n + 1) || !cr_array_reserve(&o->outside, n) ||
+        !cr_array_reserve(&o->super_of, n) || !cr_array_reserve(&o->super, n + 1) ||
+        !cr_array_reserve(&o->source, m->entry_count)) {
         return CAROM_ERR_MEMORY;
     }
     build_graph(&w, m);

@@ -1,16 +1,22 @@
 #include "math/dense.h"
 #include "core/assert.h"
+#include "math/block_kernel.h"
+#include "math/scalar.h"
 #include <float.h>
-#include <math.h>
+
 #include <string.h>
 
-// A pivot this far below the diagonal entry it came from (of an LU: below the largest entry of its
-// column) is round-off, not stiffness.
+// A pivot this far below the diagonal entry it came from is round-off, not stiffness. The pivots of
+// an LU, compared with the largest entry of their column, carry the round-off of small ones before.
 static const double pivot_floor = 1e-14;
+static const double lu_pivot_floor = 1e-13;
 
 enum {
     pivots_at_once = 4, // columns of the factor that are applied to the rest of A together
     chunk = 64,         // columns of the rest of A that are visited together
+    kernel_least = 7,   // sizes that the kernels of supernodes do faster, from a copy
+    kernel_most = 60,
+    kernel_step = 72, // whole lines, and the slack the kernels want behind a column
     eigen_most = 12,
     eigen_sweeps = 40, // 6 to 8 do; the limit is for NaN
 };
@@ -89,8 +95,34 @@ static void apply_columns(int32_t n, double* a, int32_t j, int32_t first)
     }
 }
 
+// Column-major, with zeros above the diagonal and in the rows behind that the kernels touch.
+static carom_status cholesky_by_kernels(int32_t n, double* a)
+{
+    _Alignas(64) double d[kernel_most * kernel_step];
+    double inverse[kernel_most];
+    memset(d, 0, (size_t)(n * kernel_step) * sizeof *d);
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j <= i; j++) {
+            d[j * kernel_step + i] = a[i * n + j];
+        }
+        inverse[i] = pivot_floor * fabs(a[i * n + i]);
+    }
+    if (!cr_block_kernel_best()->cholesky(n, d, kernel_step, inverse)) {
+        return CAROM_ERR_NOT_POSITIVE;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j <= i; j++) {
+            a[i * n + j] = d[j * kernel_step + i];
+        }
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_dense_cholesky(int32_t n, double* a)
 {
+    if (n >= kernel_least && n <= kernel_most) {
+        return cholesky_by_kernels(n, a);
+    }
     for (int32_t j = 0; j < n; j += pivots_at_once) {
         const int32_t count = n - j < pivots_at_once ? n - j : pivots_at_once;
         if (!factor_columns(n, a, j, count)) {
@@ -150,15 +182,44 @@ static void exchange_rows(int32_t n, double* a, double* b)
     }
 }
 
+static carom_status lu_by_kernels(int32_t n, double* a, int32_t* pivot)
+{
+    _Alignas(64) double d[kernel_most * kernel_step];
+    double inverse[kernel_most];
+    for (int32_t j = 0; j < n; j++) {
+        double largest = 0.0;
+        for (int32_t i = 0; i < n; i++) {
+            d[j * kernel_step + i] = a[i * n + j];
+            largest = cr_max(largest, fabs(a[i * n + j]));
+        }
+        for (int32_t i = n; i < n + 8; i++) {
+            d[j * kernel_step + i] = 0.0;
+        }
+        inverse[j] = lu_pivot_floor * largest;
+    }
+    if (!cr_block_kernel_best()->lu(n, d, kernel_step, inverse, pivot)) {
+        return CAROM_ERR_NOT_POSITIVE;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            a[i * n + j] = d[j * kernel_step + i];
+        }
+    }
+    return CAROM_OK;
+}
+
 // The largest entry of column j from the diagonal on becomes the pivot. It is compared with what
 // the column holds above the diagonal: |L| <= 1, so no entry of column j of A exceeds the sum of
 // |U|.
 carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
 {
+    if (n >= kernel_least && n <= kernel_most) {
+        return lu_by_kernels(n, a, pivot);
+    }
     for (int32_t j = 0; j < n; j++) {
         double above = 0.0;
         for (int32_t i = 0; i < j; i++) {
-            above = fmax(above, fabs(row_in(a, n, i)[j]));
+            above = cr_max(above, fabs(row_in(a, n, i)[j]));
         }
         int32_t p = j;
         for (int32_t i = j + 1; i < n; i++) {
@@ -166,7 +227,7 @@ carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
         }
         double* row = row_of(a, n, j);
         const double size = fabs(row_in(a, n, p)[j]);
-        if (!(size > pivot_floor * above && size <= DBL_MAX)) {
+        if (!(size > lu_pivot_floor * above && size <= DBL_MAX)) {
             return CAROM_ERR_NOT_POSITIVE;
         }
         pivot[j] = p;
@@ -264,16 +325,16 @@ void cr_dense_eigen(int32_t n, const double* a, double* value, double* vector)
 {
     CR_ASSERT(n >= 0 && n <= eigen_most);
     double work[eigen_most * eigen_most];
-    double squares = 0.0;
+    double largest = 0.0;
     for (int32_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < n; j++) {
             work[i * n + j] = a[i * n + j];
             vector[i * n + j] = i == j;
-            squares += a[i * n + j] * a[i * n + j];
+            largest = cr_max(largest, fabs(a[i * n + j]));
         }
     }
     // an entry this small moves no eigenvalue by a unit in the last place of the largest
-    const double small = 0.01 * DBL_EPSILON * sqrt(squares);
+    const double small = 0.01 * DBL_EPSILON * largest;
     int rotated = 1;
     for (int sweep = 0; sweep < eigen_sweeps && rotated; sweep++) {
         rotated = 0;

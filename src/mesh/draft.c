@@ -33,14 +33,15 @@ carom_status cr_draft_face(cr_draft* draft, const int32_t vertex[3], const int32
     if (draft->face.count / 3 >= CR_TRIMESH_MOST) {
         return CAROM_ERR_MESH;
     }
-    draft->bare = draft->bare || !uv;
+    const int with_uv = uv && !draft->bare;
+    draft->bare = !with_uv;
     if (!cr_array_reserve(&draft->face, draft->face.count + 3) ||
-        (!draft->bare && !cr_array_reserve(&draft->face_uv, draft->face_uv.count + 3))) {
+        (with_uv && !cr_array_reserve(&draft->face_uv, draft->face_uv.count + 3))) {
         return CAROM_ERR_MEMORY;
     }
     for (int k = 0; k < 3; k++) {
         draft->face.items[draft->face.count++] = vertex[k];
-        if (!draft->bare) {
+        if (with_uv) {
             draft->face_uv.items[draft->face_uv.count++] = uv[k];
         }
     }

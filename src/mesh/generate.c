@@ -1,4 +1,5 @@
 #include "mesh/generate.h"
+#include "mesh/figurine.h"
 #include "mesh/sheet.h"
 #include "mesh/solid.h"
 #include <stdio.h>
@@ -42,6 +43,11 @@ static carom_status make_torus(cr_trimesh* mesh, const double* v)
 static carom_status make_bowl(cr_trimesh* mesh, const double* v)
 {
     return cr_solid_bowl(mesh, v[0], v[1], (int32_t)v[2], (int32_t)v[3]);
+}
+
+static carom_status make_figurine(cr_trimesh* mesh, const double* v)
+{
+    return cr_figurine_make(mesh, v[0], (int32_t)v[1]);
 }
 
 static carom_status make_sheet(cr_trimesh* mesh, const double* v)
@@ -127,6 +133,12 @@ static const cr_generate_shape shapes[] = {
       STEPS("segments", 48, 3, 2000, "steps around the axis"),
       STEPS("rings", 12, 1, 2000, "bands from the foot to the rim")},
      make_bowl},
+    {"figurine",
+     "a four-legged animal",
+     2,
+     {LENGTH("size", 1, "from tail to snout, along x"),
+      STEPS("resolution", 20, 12, 200, "cells along x")},
+     make_figurine},
     {"sheet",
      "a rectangular sheet in the plane z = 0",
      6,

@@ -29,6 +29,14 @@ static int fits_text(const void* data, size_t size)
     return cr_scan_is_any_case(word, "facet") || cr_scan_is_any_case(word, "endsolid");
 }
 
+// For a file that is called STL: "solid" and no zero byte, of which a binary header is full.
+static int looks_like_text(const void* data, size_t size)
+{
+    cr_scan scan = cr_scan_make(data, size, "", NULL);
+    return cr_scan_is_any_case(cr_scan_any_word(&scan), "solid") &&
+           !memchr(data, 0, size < HEADER ? size : HEADER);
+}
+
 static int fits_binary(const void* data, size_t size)
 {
     const unsigned char* p = data;
@@ -64,10 +72,11 @@ static carom_status read_binary(cr_scan* scan, cr_draft* draft)
     scan->at += 80;
     const int64_t count = little32(scan->at);
     const int64_t left = (int64_t)cr_scan_left(scan) - 4;
-    if (FACE * count > left) {
+    const int64_t wanted = FACE * count;
+    if (wanted > left) {
         return cr_scan_refuse_byte(scan, CAROM_ERR_FORMAT,
                                    "%lld faces take %lld bytes, but only %lld follow",
-                                   (long long)count, (long long)(FACE * count), (long long)left);
+                                   (long long)count, (long long)wanted, (long long)left);
     }
     scan->at += 4;
     for (int64_t f = 0; f < count; f++, scan->at += FACE) {
@@ -172,7 +181,7 @@ carom_status cr_read_stl(cr_trimesh* mesh, const void* data, size_t size, const 
     cr_trimesh_release(mesh);
     cr_scan scan = cr_scan_make(data, size, name, error);
     cr_draft draft = {0};
-    const int text = !fits_binary(data, size) && fits_text(data, size);
+    const int text = !fits_binary(data, size) && looks_like_text(data, size);
     carom_status status = text ? read_text(&scan, &draft) : read_binary(&scan, &draft);
     if (status == CAROM_OK && draft.face.count == 0) {
         status = cr_status_refuse(error, CAROM_ERR_FORMAT, "%s: the file has no faces", scan.name);

@@ -55,8 +55,9 @@ static int32_t find_founder(const cells* c, const double* x, int32_t i)
     int32_t best = -1;
     for (int n = 0; n < (reach ? 27 : 1); n++) {
         const double* at = c->key + 3 * i;
-        const double key[3] = {at[0] + reach * (n % 3 - 1), at[1] + reach * (n / 3 % 3 - 1),
-                               at[2] + reach * (n / 9 - 1)};
+        const int step[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        const double key[3] = {at[0] + reach * step[0], at[1] + reach * step[1],
+                               at[2] + reach * step[2]};
         const int32_t cell = find_cell(c, key);
         for (int32_t f = cell < 0 ? -1 : c->founder[cell]; f >= 0; f = c->earlier[f]) {
             const double d = cr_vec3_norm(cr_vec3_sub(p, cr_vec3_load(x + 3 * f)));

@@ -2,6 +2,7 @@
 #include "core/assert.h"
 #include "scene/cast.h"
 #include "scene/nodes.h"
+#include "scene/start.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,25 @@ static carom_status no_memory(builder* b)
     return cr_status_refuse(b->error, CAROM_ERR_MEMORY, "not enough memory to build the scene");
 }
 
+// ---- notes
+
+static carom_status add_note(builder* b, const char* text)
+{
+    cr_model* m = b->model;
+    char** notes =
+        cr_memory_grow(m->note, (size_t)m->note_count, (size_t)m->note_count + 1, sizeof *notes);
+    if (!notes) {
+        return no_memory(b);
+    }
+    m->note = notes;
+    m->note[m->note_count] = cr_memory_take(strlen(text) + 1, 1);
+    if (!m->note[m->note_count]) {
+        return no_memory(b);
+    }
+    memcpy(m->note[m->note_count++], text, strlen(text) + 1);
+    return CAROM_OK;
+}
+
 // ---- casts
 
 static carom_status make_casts(builder* b)
@@ -53,15 +73,15 @@ static carom_status make_casts(builder* b)
         status = cr_cast_make(&b->cast[i], b->scene, &b->world, v, &b->path, b->error);
         if (status == CAROM_OK) {
             const cr_cast* c = &b->cast[i];
-            const double count =
-                (double)c->copies[0] * (double)c->copies[1] * (double)c->copies[2];
+            const double count = (double)c->copies[0] * (double)c->copies[1] * (double)c->copies[2];
             if (b->cast_body[i] + count > CR_BUILD_MOST_BODIES) {
-                status = cr_form_refuse(b->json, c->spec.copies >= 0 ? c->spec.copies : v, &b->path,
-                                        b->error,
-                                        "makes %.0f bodies in all; a scene has at most %d",
-                                        b->cast_body[i] + count, (int)CR_BUILD_MOST_BODIES);
+                status =
+                    cr_form_refuse(b->json, c->spec.copies >= 0 ? c->spec.copies : v, &b->path,
+                                   b->error, "makes %.0f bodies in all; a scene has at most %d",
+                                   b->cast_body[i] + count, (int)CR_BUILD_MOST_BODIES);
             } else {
                 b->cast_body[i + 1] = b->cast_body[i] + (int32_t)count;
+                status = c->note[0] ? add_note(b, c->note) : CAROM_OK;
             }
         }
         cr_form_leave(&b->path, inner);
@@ -126,11 +146,14 @@ static carom_status take_room(builder* b)
     m->q0 = cr_memory_take(f, 4 * sizeof *m->q0);
     m->v0 = cr_memory_take(f, 3 * sizeof *m->v0);
     m->om0 = cr_memory_take(f, 3 * sizeof *m->om0);
+    m->own_t = cr_memory_take(f, 3 * sizeof *m->own_t);
+    m->own_q = cr_memory_take(f, 4 * sizeof *m->own_q);
     m->x0 = cr_memory_take(k, 3 * sizeof *m->x0);
     m->xv0 = cr_memory_take(k, 3 * sizeof *m->xv0);
     const int good = m->name && m->sheet && m->material && m->sheet_body && m->sheet_node &&
                      m->body_sheet && m->frame_script && m->node_script && m->linear_damping &&
-                     m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->x0 && m->xv0;
+                     m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->own_t &&
+                     m->own_q && m->x0 && m->xv0;
     return good ? CAROM_OK : no_memory(b);
 }
 
@@ -195,8 +218,7 @@ static void fill_surface(builder* b, const cr_cast* c, int32_t body, cursor* at)
     cr_body_set* set = &b->model->bodies;
     const int soft = c->spec.type == CR_TYPE_CLOTH;
     const int moves = soft || c->spec.type == CR_TYPE_RIGID;
-    s->body_flags[body] =
-        (uint8_t)((soft ? CR_SURFACE_SOFT : 0) | (moves ? 0 : CR_SURFACE_FIXED));
+    s->body_flags[body] = (uint8_t)((soft ? CR_SURFACE_SOFT : 0) | (moves ? 0 : CR_SURFACE_FIXED));
     s->body_group[body] = c->spec.group;
     for (int32_t v = 0; v < c->mesh.vertex_count; v++) {
         s->vertex_body[at->vertex + v] = set->vertex_body[at->vertex + v] = body;
@@ -247,6 +269,9 @@ static void fill_frame(builder* b, const cr_cast* c, int32_t body, int32_t copy,
     set->extent[frame] = far + c->radius;
     set->lock[frame] = c->lock;
     m->frame_script[frame] = -1;
+    cr_quat_store(m->own_q + 4 * (size_t)frame, cr_quat_conjugate(c->axes));
+    cr_vec3_store(m->own_t + 3 * (size_t)frame,
+                  cr_vec3_neg(cr_mat3_tapply(cr_quat_to_matrix(c->axes), c->centre)));
     cr_vec3_store(m->t0 + 3 * (size_t)frame, t);
     cr_quat_store(m->q0 + 4 * (size_t)frame, q);
     if (c->spec.type == CR_TYPE_RIGID) {
@@ -486,8 +511,7 @@ static carom_status push_node_forces(builder* b, int32_t value, int32_t cast, in
     cr_form_read(b->json, value, &cr_format_node_force, &spec);
     const int constant = spec.force[0] == spec.force[0];
     if (!constant && spec.forces < 0) {
-        return cr_form_refuse(b->json, value, &b->path, b->error,
-                              "needs \"force\" or \"forces\"");
+        return cr_form_refuse(b->json, value, &b->path, b->error, "needs \"force\" or \"forces\"");
     }
     const size_t mark = cr_form_enter(&b->path, "nodes", 0);
     carom_status status = cr_nodes_pick(b->json, spec.nodes, &b->cast[cast],
@@ -509,8 +533,8 @@ static carom_status for_each_item(builder* b, int32_t cast, int32_t body, const 
     cr_nodes_list nodes = {0};
     carom_status status = CAROM_OK;
     int32_t i = 0;
-    for (int32_t v = list < 0 ? -1 : cr_json_at(b->json, list)->first;
-         v >= 0 && status == CAROM_OK; v = cr_json_at(b->json, v)->next, i++) {
+    for (int32_t v = list < 0 ? -1 : cr_json_at(b->json, list)->first; v >= 0 && status == CAROM_OK;
+         v = cr_json_at(b->json, v)->next, i++) {
         const size_t mark = cr_form_enter(&b->path, "bodies", 0);
         cr_form_enter(&b->path, NULL, cast);
         cr_form_enter(&b->path, key, 0);
@@ -598,15 +622,28 @@ static carom_status find_bodies(builder* b, int32_t value, int32_t* first, int32
     }
     names[n] = NULL;
     const char* nearest = cr_form_nearest(name, names);
-    return cr_form_refuse(b->json, value, &b->path, b->error,
-                          "names \"%.60s\", which is no body%s%s%s", name,
-                          nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                          nearest ? "\"?" : "");
+    return cr_form_refuse(
+        b->json, value, &b->path, b->error, "names \"%.60s\", which is no body%s%s%s", name,
+        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
 static double or_usual(double value)
 {
     return value == value ? value : -1.0;
+}
+
+static int compare_pairings(const void* a, const void* b)
+{
+    const cr_pairing *x = a, *y = b;
+    const int32_t d = x->body[0] != y->body[0] ? x->body[0] - y->body[0] : x->body[1] - y->body[1];
+    return d < 0 ? -1 : d > 0;
+}
+
+static void sort_pairings(pairing_list* list)
+{
+    if (list->count > 1) {
+        qsort(list->items, (size_t)list->count, sizeof(cr_pairing), compare_pairings);
+    }
 }
 
 static carom_status push_pair(builder* b, int32_t value)
@@ -641,13 +678,6 @@ static carom_status push_pair(builder* b, int32_t value)
     return CAROM_OK;
 }
 
-static int compare_pairings(const void* a, const void* b)
-{
-    const cr_pairing *x = a, *y = b;
-    const int32_t d = x->body[0] != y->body[0] ? x->body[0] - y->body[0] : x->body[1] - y->body[1];
-    return d < 0 ? -1 : d > 0;
-}
-
 static carom_status fill_pairs(builder* b)
 {
     const int32_t pairs = cr_json_member(b->json, 0, "pairs");
@@ -661,16 +691,138 @@ static carom_status fill_pairs(builder* b)
         cr_form_leave(&b->path, inner);
     }
     cr_form_leave(&b->path, mark);
-    qsort(b->pairings.items, (size_t)b->pairings.count, sizeof(cr_pairing), compare_pairings);
+    sort_pairings(&b->pairings);
     for (int32_t k = 1; k < b->pairings.count && status == CAROM_OK; k++) {
         if (compare_pairings(&b->pairings.items[k - 1], &b->pairings.items[k]) == 0) {
             const int32_t* body = b->pairings.items[k].body;
-            status = cr_status_refuse(b->error, CAROM_ERR_SCENE,
-                                      "%s: pairs names \"%.60s\" and \"%.60s\" twice",
-                                      b->json->source.items[0].name, b->model->name[body[0]],
-                                      b->model->name[body[1]]);
+            status = cr_status_refuse(
+                b->error, CAROM_ERR_SCENE, "%s: pairs names \"%.60s\" and \"%.60s\" twice",
+                b->json->source.items[0].name, b->model->name[body[0]], b->model->name[body[1]]);
         }
     }
+    return status;
+}
+
+// ---- the start
+
+// Closer than this share of its size no body can be held apart by its digits: it touches.
+static const double touching = 1e-8;
+
+// A sphere or capsule gives up no more of its radius than a thin layer's worth.
+static const double ball_slack = 5e-4;
+
+static int32_t cast_of(const builder* b, int32_t body)
+{
+    int32_t i = 0;
+    while (b->cast_body[i + 1] <= body) {
+        i++;
+    }
+    return i;
+}
+
+static carom_status refuse_start(builder* b, const cr_start_report* r)
+{
+    char place[CR_JSON_PLACE];
+    const char* first = b->model->name[r->body[0]];
+    const char* second = b->model->name[r->body[1]];
+    const cr_vec3 at = r->place;
+    cr_json_place(b->json, b->cast[cast_of(b, r->body[1])].value, place);
+    if (r->inner) {
+        return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                                "%s: \"%.80s\" starts wholly inside \"%.80s\", at (%g, %g, %g) m; "
+                                "move it out, or let the two pass by \"pairs\" with "
+                                "\"contact\": false",
+                                place, first, second, at.x, at.y, at.z);
+    }
+    if (r->body[0] == r->body[1]) {
+        return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                                "%s: \"%.80s\" starts folded into itself near (%g, %g, %g) m; its "
+                                "faces have to be apart",
+                                place, first, at.x, at.y, at.z);
+    }
+    if (r->distance > 0.0) {
+        const double wanted = cr_model_thickness(b->model, r->body[0], r->body[1]);
+        return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                                "%s: \"%.80s\" and \"%.80s\" overlap by %.3g m at the start, near "
+                                "(%g, %g, %g) m: they touch at %.3g m and are %.3g m apart; move "
+                                "them apart, or give meshes that only touch \"inset\": true",
+                                place, first, second, wanted - r->distance, at.x, at.y, at.z,
+                                wanted, r->distance);
+    }
+    return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
+                            "%s: \"%.80s\" and \"%.80s\" intersect at the start, near (%g, %g, %g) "
+                            "m; move them apart, or let them pass by \"pairs\" with \"contact\": "
+                            "false. Solids that only touch can be kept apart by \"inset\": true",
+                            place, first, second, at.x, at.y, at.z);
+}
+
+// Two bodies that start closer than their thickness touch at the distance they have.
+static carom_status narrow(builder* b, const cr_start_list* near)
+{
+    cr_model* m = b->model;
+    carom_status status = CAROM_OK;
+    double least = 1.0;
+    for (int32_t i = 0; i < near->count && status == CAROM_OK; i++) {
+        const cr_start_pair* pair = &near->items[i];
+        const double usual = cr_model_thickness(m, pair->body[0], pair->body[1]);
+        least = cr_min(least, pair->distance / usual);
+        const cr_pairing* old = cr_model_pairing(m, pair->body[0], pair->body[1]);
+        if (old) {
+            b->pairings.items[old - m->pairing].thickness = pair->distance;
+            continue;
+        }
+        const cr_pairing fresh = {.body = {pair->body[0], pair->body[1]},
+                                  .thickness = pair->distance,
+                                  .friction = -1,
+                                  .restitution = -1};
+        const int32_t known = m->pairing_count;
+        status = cr_array_push(&b->pairings, fresh) ? CAROM_OK : no_memory(b);
+        m->pairing = b->pairings.items; // the list may have moved; its sorted part has not grown
+        m->pairing_count = known;
+    }
+    if (status == CAROM_OK && near->count > 0) {
+        char text[400];
+        const cr_start_pair* pair = &near->items[0];
+        snprintf(text, sizeof text,
+                 "%d pair%s of bodies start%s closer than %s thickness and will touch at the "
+                 "distance they have (down to %.3g of it); the first is \"%.60s\" and \"%.60s\", "
+                 "%.3g m apart",
+                 near->count, near->count == 1 ? "" : "s", near->count == 1 ? "s" : "",
+                 near->count == 1 ? "its" : "their", least, m->name[pair->body[0]],
+                 m->name[pair->body[1]], pair->distance);
+        status = add_note(b, text);
+    }
+    sort_pairings(&b->pairings);
+    return status;
+}
+
+static carom_status check_start(builder* b)
+{
+    cr_model* m = b->model;
+    double* floor = cr_memory_take((size_t)m->bodies.body_count, sizeof *floor);
+    if (!floor) {
+        return no_memory(b);
+    }
+    for (int32_t i = 0; i < b->cast_count; i++) {
+        const cr_cast* c = &b->cast[i];
+        const int ball = c->spec.sphere >= 0 || c->spec.capsule >= 0;
+        for (int32_t body = b->cast_body[i]; body < b->cast_body[i + 1]; body++) {
+            floor[body] = ball ? c->radius - ball_slack * c->size : touching * c->size;
+        }
+    }
+    cr_start_report report;
+    carom_status status = cr_start_check(m, floor, &report);
+    if (status == CAROM_ERR_INTERSECTING) {
+        status = refuse_start(b, &report);
+    } else if (status != CAROM_OK) {
+        status = status == CAROM_ERR_MEMORY
+                     ? no_memory(b)
+                     : cr_status_refuse(b->error, status, "the start of the scene is not finite");
+    } else {
+        status = narrow(b, &report.near);
+    }
+    cr_array_release(&report.near);
+    cr_memory_free(floor);
     return status;
 }
 
@@ -710,6 +862,10 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
     if (status == CAROM_OK) {
         status = fill_pairs(&b);
     }
+    if (status == CAROM_OK) {
+        hand_over(&b);
+        status = check_start(&b);
+    }
     for (int32_t i = 0; b.cast && i < b.cast_count; i++) {
         cr_cast_release(&b.cast[i]);
     }
@@ -720,8 +876,8 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
     }
     if (status != CAROM_OK) {
         cr_model_destroy(b.model);
-        return status;
+        b.model = NULL;
     }
     *model = b.model;
-    return CAROM_OK;
+    return status;
 }

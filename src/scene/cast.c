@@ -1,7 +1,9 @@
 #include "scene/cast.h"
+#include "mesh/check.h"
 #include "mesh/generate.h"
 #include "mesh/mass.h"
 #include "mesh/mesh_file.h"
+#include "mesh/repair.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -72,11 +74,10 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
             }
             names[n] = NULL;
             const char* nearest = cr_form_nearest(cast->spec.material, names);
-            return cr_form_refuse(m->json, cr_json_member(m->json, cast->value, "material"),
-                                  m->path, m->error,
-                                  "is of \"%.60s\", which materials does not have%s%s%s",
-                                  cast->spec.material, nearest ? "; did you mean \"" : "",
-                                  nearest ? nearest : "", nearest ? "\"?" : "");
+            return cr_form_refuse(
+                m->json, cr_json_member(m->json, cast->value, "material"), m->path, m->error,
+                "is of \"%.60s\", which materials does not have%s%s%s", cast->spec.material,
+                nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
         }
     }
     cr_material_spec its;
@@ -166,8 +167,8 @@ static carom_status gather_rotation(maker* m)
         q = euler(spec->euler);
     } else if (spec->quaternion[0] == spec->quaternion[0]) {
         const cr_quat given = cr_quat_load(spec->quaternion);
-        const double norm2 = given.w * given.w + given.x * given.x + given.y * given.y +
-                             given.z * given.z;
+        const double norm2 =
+            given.w * given.w + given.x * given.x + given.y * given.y + given.z * given.z;
         if (!(norm2 > 0.0)) {
             return cr_form_refuse(m->json, cr_json_member(m->json, m->cast->value, "quaternion"),
                                   m->path, m->error,
@@ -215,11 +216,13 @@ static carom_status generate(maker* m, int32_t value)
         }
     }
     carom_error inner = {0};
-    const carom_status status = cr_generate_make(&m->cast->mesh, cr_json_key(m->json, value), names,
-                                                 values, n, &inner);
-    return status == CAROM_OK ? status
-                              : cr_form_refuse(m->json, value, m->path, m->error,
-                                               "has a mesh that cannot be made: %s", inner.message);
+    const carom_status status =
+        cr_generate_make(&m->cast->mesh, cr_json_key(m->json, value), names, values, n, &inner);
+    if (status == CAROM_ERR_ARGUMENT) {
+        return cr_form_refuse(m->json, value, m->path, m->error,
+                              "has a mesh that cannot be made: %s", inner.message);
+    }
+    return status == CAROM_OK ? status : no_memory(m->error);
 }
 
 static carom_status from_lists(maker* m, const cr_mesh_spec* spec)
@@ -357,6 +360,29 @@ static carom_status apply_scale(maker* m, double scale[3])
     return CAROM_OK;
 }
 
+static carom_status repair(maker* m)
+{
+    cr_repair_report did;
+    const cr_repair_options options = cr_repair_default();
+    const carom_status status = cr_repair_run(&m->cast->mesh, &options, &did);
+    if (status != CAROM_OK) {
+        return status == CAROM_ERR_MEMORY
+                   ? no_memory(m->error)
+                   : cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
+                                    "has a mesh that is beyond repair: a vertex is not finite");
+    }
+    const int32_t dropped = did.collapsed_faces + did.duplicate_faces;
+    const int32_t turned = did.turned_faces + did.turned_inside;
+    if (did.welded_vertices || did.filled_holes || did.flattened_faces || turned || dropped) {
+        snprintf(m->cast->note, sizeof m->cast->note,
+                 "%.120s: its mesh was repaired: %d vertices welded, %d holes filled, %d faces or "
+                 "components turned, %d faces dropped, %d without area mended",
+                 m->path->text, did.welded_vertices, did.filled_holes, turned, dropped,
+                 did.flattened_faces);
+    }
+    return CAROM_OK;
+}
+
 static carom_status make_mesh(maker* m)
 {
     cr_mesh_spec spec;
@@ -373,6 +399,9 @@ static carom_status make_mesh(maker* m)
                 status = generate(m, v);
             }
         }
+    }
+    if (status == CAROM_OK && spec.repair) {
+        status = repair(m);
     }
     if (status == CAROM_OK && !cr_trimesh_sound(&m->cast->mesh)) {
         status = cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
@@ -402,16 +431,47 @@ int cr_cast_keeps_edge(const cr_cast* cast, int32_t edge)
 
 // ---- rigid bodies
 
-static carom_status refuse_open(maker* m, int32_t open, int32_t tangled)
+// What a repair would do to the mesh, in words; empty when it would not make it a solid.
+static void repair_hint(const cr_trimesh* mesh, char* out, size_t size)
 {
-    const int32_t faces = m->cast->mesh.face_count;
-    return cr_form_refuse(
-        m->json, m->cast->spec.mesh, m->path, m->error,
-        "has a mesh that does not enclose a solid: of its %d edges %d have only one face and %d "
-        "have more than two or faces that disagree on the outside (%d faces in all). A rigid body "
-        "needs a closed mesh, or \"mass\" and \"inertia\"; a body of type fixed or kinematic may "
-        "be open",
-        m->cast->topology.edge_count, open, tangled, faces);
+    cr_trimesh copy = {0};
+    cr_repair_report did;
+    cr_check_report after;
+    const cr_repair_options options = cr_repair_default();
+    out[0] = 0;
+    if (cr_trimesh_copy(&copy, mesh) == CAROM_OK &&
+        cr_repair_run(&copy, &options, &did) == CAROM_OK &&
+        cr_check_run(&copy, 0, &after) == CAROM_OK &&
+        cr_check_rigid(&after, "", NULL) == CAROM_OK) {
+        snprintf(out, size,
+                 ". \"repair\": true in the mesh would make it one: %d vertices welded, %d holes "
+                 "filled, %d faces turned, %d faces dropped",
+                 did.welded_vertices, did.filled_holes, did.turned_faces,
+                 did.collapsed_faces + did.duplicate_faces);
+    }
+    cr_trimesh_release(&copy);
+}
+
+static carom_status check_solid(maker* m)
+{
+    cr_check_report report;
+    carom_error inner = {0};
+    char hint[300];
+    if (cr_check_run(&m->cast->mesh, 0, &report) != CAROM_OK) {
+        return no_memory(m->error);
+    }
+    if (cr_check_rigid(&report, "its mesh", &inner) == CAROM_OK) {
+        return CAROM_OK;
+    }
+    repair_hint(&m->cast->mesh, hint, sizeof hint);
+    cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
+                   "does not enclose a solid: %s; a body of type fixed or kinematic, or one with "
+                   "\"mass\" and \"inertia\", may be open%s",
+                   inner.message, hint);
+    if (m->error) {
+        m->error->status = CAROM_ERR_MESH;
+    }
+    return CAROM_ERR_MESH;
 }
 
 static carom_status given_inertia(maker* m, cr_mat3* inertia)
@@ -445,22 +505,28 @@ static carom_status check_moments(maker* m)
     return CAROM_OK;
 }
 
-// Mass, centre and inertia of 1 kg/m^3 of the shape, in the mesh's own axes.
+// Mass, centre and inertia of 1 kg/m^3 of the shape, in the mesh's own axes. Where mass and inertia
+// are given the mesh need not be a solid; its centre is then that of the box, unless given too.
 static carom_status integrate(maker* m, cr_mass* mass)
 {
     cr_cast* cast = m->cast;
     const int given = cast->spec.mass == cast->spec.mass && cast->spec.inertia >= 0;
-    int32_t open, tangled;
-    count_edges(&cast->topology, &open, &tangled);
-    *mass = (cr_mass){.volume = 1.0};
-    if (open || tangled || cast->mesh.face_count == 0) {
-        return given ? CAROM_OK : refuse_open(m, open, tangled);
+    if (!given) {
+        const carom_status status = check_solid(m);
+        if (status != CAROM_OK) {
+            return status;
+        }
     }
-    if (cr_mass_integrate(&cast->mesh, mass) != CAROM_OK && !given) {
-        return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
-                              "has a mesh of volume %g m^3; it has to be positive: faces run "
-                              "counter-clockwise seen from outside (a negative \"scale\" mirrors)",
-                              mass->volume);
+    *mass = (cr_mass){.volume = 1.0};
+    if (!cast->closed || cr_mass_integrate(&cast->mesh, mass) != CAROM_OK) {
+        if (!given) {
+            return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
+                                  "has a mesh of volume %g m^3; it has to be positive",
+                                  mass->volume);
+        }
+        cr_vec3 least, most;
+        cr_trimesh_box(&cast->mesh, &least, &most);
+        *mass = (cr_mass){.volume = 1.0, .centre = cr_vec3_scale(0.5, cr_vec3_add(least, most))};
     }
     return CAROM_OK;
 }
@@ -543,8 +609,8 @@ static carom_status make_ball(maker* m)
         return CAROM_OK;
     }
     const double ms = 4.0 / 3.0 * pi * r * r * r, mc = pi * r * r * l;
-    const double xx = mc * (l * l / 12.0 + r * r / 4.0) +
-                      ms * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
+    const double xx =
+        mc * (l * l / 12.0 + r * r / 4.0) + ms * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
     const double zz = 0.5 * mc * r * r + 0.4 * ms * r * r;
     cr_mat3 inertia, axes;
     weigh(cast, ms + mc, cr_mat3_diagonal((cr_vec3){xx, xx, zz}), &inertia);
@@ -612,8 +678,10 @@ static carom_status make_cloth(maker* m)
     }
     status = cr_cloth_material_check(&cast->has.cloth, "it", &inner);
     if (status != CAROM_OK) {
-        return cr_form_refuse(m->json, cast->value, m->path, m->error, "is cloth that cannot be: "
-                              "%s", inner.message);
+        return cr_form_refuse(m->json, cast->value, m->path, m->error,
+                              "is cloth that cannot be: "
+                              "%s",
+                              inner.message);
     }
     status = cr_cloth_build(&cast->sheet, &cast->rest, &inner);
     if (status == CAROM_ERR_MEMORY) {

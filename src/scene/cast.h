@@ -16,18 +16,19 @@ typedef struct cr_cast {
     // else in its own axes about its origin.
     cr_trimesh mesh;
     cr_topology topology;
-    int32_t closed;       // every edge has two faces that agree on the outside
-    double size;          // m, the longest side of the box around the mesh
-    double radius;        // m, the layer around the mesh
-    double mass;          // kg, 0 unless rigid
-    cr_vec3 inertia;      // kg m^2, principal, 0 unless rigid
-    cr_vec3 centre;       // m, in the mesh's own axes (after scale), 0 unless rigid
-    cr_quat axes;         // from principal axes to the mesh's own
-    cr_quat rotation;     // as the file says
-    uint8_t lock;         // CR_LOCK_*
+    int32_t closed;   // every edge has two faces that agree on the outside
+    double size;      // m, the longest side of the box around the mesh
+    double radius;    // m, the layer around the mesh
+    double mass;      // kg, 0 unless rigid
+    cr_vec3 inertia;  // kg m^2, principal, 0 unless rigid
+    cr_vec3 centre;   // m, in the mesh's own axes (after scale), 0 unless rigid
+    cr_quat axes;     // from principal axes to the mesh's own
+    cr_quat rotation; // as the file says
+    uint8_t lock;     // CR_LOCK_*
     // of cloth
     cr_trimesh rest; // what its sheet is built from
     cr_cloth sheet;  // built once; the first copy takes it
+    char note[400];  // what was done that the scene did not say; empty: nothing
 } cr_cast;
 
 // path says where the body sits, for messages. CAROM_ERR_SCENE, _MESH, _FILE, _FORMAT or _MEMORY

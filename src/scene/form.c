@@ -121,10 +121,10 @@ static carom_status refuse_name(const cr_json* json, int32_t member, const char*
     const char* nearest = cr_form_nearest(key, names);
     cr_json_key_place(json, member, place);
     list_names(names, list, sizeof list);
-    return cr_status_refuse(
-        error, CAROM_ERR_SCENE, "%s: %s has no \"%.60s\"%s%s%s; it takes %s", place,
-        path->text[0] ? path->text : "the scene", key, nearest ? "; did you mean \"" : "",
-        nearest ? nearest : "", nearest ? "\"?" : "", list);
+    return cr_status_refuse(error, CAROM_ERR_SCENE, "%s: %s has no \"%.60s\"%s%s%s; it takes %s",
+                            place, path->text[0] ? path->text : "the scene", key,
+                            nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                            nearest ? "\"?" : "", list);
 }
 
 // ---- checking
@@ -174,8 +174,8 @@ static void accepted(const cr_field* f, char* out, size_t size)
         for (const cr_field* i = f->item; i->row.name && used < size; i++) {
             char one[200];
             accepted(i, one, sizeof one);
-            used += (size_t)snprintf(out + used, size - used, "%s%s", i == f->item ? "" : ", or ",
-                                     one);
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s", i == f->item ? "" : ", or ", one);
         }
         break;
     }
@@ -189,8 +189,8 @@ static carom_status refuse_value(const cr_json* json, int32_t value, const cr_fi
 {
     char seen[120], wanted[400];
     const int is_number = cr_json_at(json, value)->kind == CR_JSON_NUMBER;
-    const int has_unit = is_number && field->row.unit && field->row.unit[0] &&
-                         strcmp(field->row.unit, "1") != 0;
+    const int has_unit =
+        is_number && field->row.unit && field->row.unit[0] && strcmp(field->row.unit, "1") != 0;
     cr_json_quote(json, value, seen, sizeof seen);
     accepted(field, wanted, sizeof wanted);
     return cr_form_refuse(json, value, path, error, "is %s%s%s; it has to be %s", seen,
@@ -495,8 +495,7 @@ static void read_field(const cr_json* json, int32_t value, const cr_field* field
             value < 0 ? NULL : cr_json_text(json, value);
         break;
     case CR_FIELD_CHOICE:
-        *n = value < 0 ? (int32_t)field->row.fallback
-                       : choice_of(field, cr_json_text(json, value));
+        *n = value < 0 ? (int32_t)field->row.fallback : choice_of(field, cr_json_text(json, value));
         break;
     default:
         *n = value;

@@ -12,7 +12,10 @@
 #define NOT_GIVEN ((double)NAN)
 #define UNIT ""
 
-#define END {.row = {.name = NULL}}
+#define END                                                                                        \
+    {                                                                                              \
+        .row = {.name = NULL }                                                                     \
+    }
 #define AT(member) offsetof(SPEC, member)
 #define NUMBER(key, member, unit, about, fallback, range, diff)                                    \
     .row = {key, unit, about, fallback, range, AT(member), diff}, .kind = CR_FIELD_NUMBER
@@ -23,11 +26,10 @@
 #define VECTOR(key, member, unit, about, fallback, range, diff)                                    \
     .row = {key, unit, about, fallback, range, AT(member), diff}, .kind = CR_FIELD_VECTOR,         \
     .count = 3
-#define TEXT(key, member, about) .row = {key, "", about, 0, 0, 0, AT(member), 0},                  \
-    .kind = CR_FIELD_TEXT
+#define TEXT(key, member, about)                                                                   \
+    .row = {key, "", about, 0, 0, 0, AT(member), 0}, .kind = CR_FIELD_TEXT
 #define CHOICE(key, member, about, fallback, names)                                                \
-    .row = {key, "", about, fallback, 0, 0, AT(member), 0}, .kind = CR_FIELD_CHOICE,               \
-    .choice = names
+    .row = {key, "", about, fallback, 0, 0, AT(member), 0}, .kind = CR_FIELD_CHOICE, .choice = names
 #define OBJECT(key, member, about, its_form)                                                       \
     .row = {key, "", about, 0, 0, 0, AT(member), 0}, .kind = CR_FIELD_OBJECT, .form = &its_form
 #define LIST(key, member, about, least, its_item)                                                  \
@@ -45,8 +47,7 @@
 #define ITEM_OBJECT(key, about, its_form)                                                          \
     .row = {key, "", about, 0, 0, 0, 0, 0}, .kind = CR_FIELD_OBJECT, .form = &its_form
 #define ITEM_LIST(key, about, least, its_item)                                                     \
-    .row = {key, "", about, 0, 0, 0, 0, 0}, .kind = CR_FIELD_LIST, .count = least,                 \
-    .item = &its_item
+    .row = {key, "", about, 0, 0, 0, 0, 0}, .kind = CR_FIELD_LIST, .count = least, .item = &its_item
 #define ITEM_CHOICE(key, about, names)                                                             \
     .row = {key, "", about, 0, 0, 0, 0, 0}, .kind = CR_FIELD_CHOICE, .choice = names
 #define ITEM_TEXT(key, about) .row = {key, "", about, 0, 0, 0, 0, 0}, .kind = CR_FIELD_TEXT
@@ -74,12 +75,13 @@ static const cr_field world_fields[] = {
     {NUMBER("friction", friction, UNIT, "of bodies that give none", 0.5, 0 TO 1e3, 0)},
     {NUMBER("restitution", restitution, UNIT, "of bodies that give none", 0, 0 TO 1, 0)},
     {NUMBER("friction_speed", numbers.friction_speed, "m/s",
-            "below it friction grows linearly: the creep of a sticking contact", 1e-3,
-            1e-9 TO 1e3, 0)},
+            "below it friction grows linearly: the creep of a sticking contact", 1e-3, 1e-9 TO 1e3,
+            0)},
     {NUMBER("compliance", numbers.compliance, UNIT,
             "a contact gives way by compliance * impulse / mass", 1e-5, 0 TO 1, 0)},
     {NUMBER("bounce_floor", numbers.bounce_floor, UNIT,
-            "impacts slower than this many dt * |acceleration| do not bounce", 4, 0 TO 1e6, 0)},
+            "impacts slower than this many dt times the acceleration do not bounce", 4, 0 TO 1e6,
+            0)},
     {INTEGER("max_events", numbers.max_events,
              "impacts of one body in one step before the rest is taken inelastically", 8,
              0 TO 1000000)},
@@ -112,7 +114,11 @@ static const cr_field mesh_fields[] = {
     {TEXT("file", file, "OBJ, PLY, STL or OFF file, relative to the scene")},
     {LIST("vertices", vertices, "the mesh itself, with faces", 1, vertex_item)},
     {LIST("faces", faces, "triangles of the vertices given here", 0, face_item)},
-    {LIST("uv", uv, "rest place of each vertex given here, for cloth with rest \"uv\"", 0, uv_item)},
+    {LIST("uv", uv, "rest place of each vertex given here, for cloth with rest \"uv\"", 0,
+          uv_item)},
+    {SWITCH("repair", repair,
+            "welds equal vertices, drops and turns faces, fills holes; a note tells what it did",
+            0)},
     {VECTOR("size", size, "m", "stretches the mesh so that the box around it has these sizes",
             NOT_GIVEN, 0 TO 1e6, 0),
      .otherwise = "as it comes"},
@@ -139,9 +145,8 @@ static const cr_field capsule_fields[] = {
 #undef SPEC
 const cr_form cr_format_sphere = {
     .name = "sphere", .about = "an exact sphere: one vertex and a radius", .field = sphere_fields};
-const cr_form cr_format_capsule = {.name = "capsule",
-                                   .about = "an exact capsule: one edge and a radius",
-                                   .field = capsule_fields};
+const cr_form cr_format_capsule = {
+    .name = "capsule", .about = "an exact capsule: one edge and a radius", .field = capsule_fields};
 
 // ---- scripts
 
@@ -149,8 +154,7 @@ const cr_form cr_format_capsule = {.name = "capsule",
 static const cr_field key_fields[] = {
     {NUMBER("time", time, "s", "when", 0, 0 TO 1e9, 0), .required = 1},
     {VECTOR("shift", shift, "m", "displacement from the start", 0, PLACES, 1)},
-    {VECTOR("turn", turn, "rad", "rotation vector from the start, world axes", 0, -1e6 TO 1e6,
-            1)},
+    {VECTOR("turn", turn, "rad", "rotation vector from the start, world axes", 0, -1e6 TO 1e6, 1)},
     END,
 };
 #undef SPEC
@@ -170,9 +174,8 @@ static const cr_field script_fields[] = {
     END,
 };
 #undef SPEC
-const cr_form cr_format_script = {.name = "script",
-                                  .about = "a motion by keys, or a steady one",
-                                  .field = script_fields};
+const cr_form cr_format_script = {
+    .name = "script", .about = "a motion by keys, or a steady one", .field = script_fields};
 
 // ---- cloth
 
@@ -232,25 +235,30 @@ static const cr_field node_force_item = {
     {NUMBER("density", prefix density, "kg/m^3", "mass per volume, of cloth per area (kg/m^2)",    \
             NOT_GIVEN, 1e-9 TO 1e9, 1),                                                            \
      .otherwise = "the material's, else 1000; of cloth 0.2"},                                      \
-    {NUMBER("friction", prefix friction, UNIT,                                                     \
-            "Coulomb coefficient; two bodies take the geometric mean", NOT_GIVEN, 0 TO 1e3, 1),    \
-     .otherwise = "the material's, else the world's"},                                             \
-    {NUMBER("restitution", prefix restitution, UNIT,                                               \
-            "bounce of an impact; two bodies take the larger", NOT_GIVEN, 0 TO 1, 1),              \
-     .otherwise = "the material's, else the world's"},                                             \
-    {NUMBER("thickness", prefix thickness, "m",                                                    \
-            "layer around the mesh; two bodies touch at the sum of theirs", NOT_GIVEN, 0 TO 1e3,   \
-            1),                                                                                    \
-     .otherwise = "the material's, the world's, else 5e-4 of the body's size (of cloth at most a " \
-                  "fifth of its shortest edge; of fixed and kinematic bodies 0)"},                 \
-    {NUMBER("stretch", prefix stretch, "N/m",                                                      \
-            "Young's modulus times thickness of cloth that is the same in all directions: gives "  \
-            "c11, c22, c12, c33 where they are not given",                                         \
-            NOT_GIVEN, 0 TO 1e9, 1),                                                               \
-     .otherwise = "by the four moduli", .only = CR_ONLY_CLOTH},                                    \
-    {NUMBER("poisson", prefix poisson, UNIT, "ratio that goes with stretch", NOT_GIVEN,            \
-            -0.999 TO 0.999, 1),                                                                   \
-     .otherwise = "the material's, else 0.3", .only = CR_ONLY_CLOTH}
+        {NUMBER("friction", prefix friction, UNIT,                                                 \
+                "Coulomb coefficient; two bodies take the geometric mean", NOT_GIVEN, 0 TO 1e3,    \
+                1),                                                                                \
+         .otherwise = "the material's, else the world's"},                                         \
+        {NUMBER("restitution", prefix restitution, UNIT,                                           \
+                "bounce of an impact; two bodies take the larger", NOT_GIVEN, 0 TO 1, 1),          \
+         .otherwise = "the material's, else the world's"},                                         \
+        {NUMBER("thickness", prefix thickness, "m",                                                \
+                "layer around the mesh; two bodies touch at the sum of theirs", NOT_GIVEN,         \
+                0 TO 1e3, 1),                                                                      \
+         .otherwise =                                                                              \
+             "the material's, the world's, else 5e-4 of the body's size (of cloth at most a "      \
+             "fifth of its shortest edge; of fixed and kinematic bodies 0)"},                      \
+        {NUMBER(                                                                                   \
+             "stretch", prefix stretch, "N/m",                                                     \
+             "Young's modulus times thickness of cloth that is the same in all directions: gives " \
+             "c11, c22, c12, c33 where they are not given",                                        \
+             NOT_GIVEN, 0 TO 1e9, 1),                                                              \
+         .otherwise = "by the four moduli", .only = CR_ONLY_CLOTH},                                \
+    {                                                                                              \
+        NUMBER("poisson", prefix poisson, UNIT, "ratio that goes with stretch", NOT_GIVEN,         \
+               -0.999 TO 0.999, 1),                                                                \
+            .otherwise = "the material's, else 0.3", .only = CR_ONLY_CLOTH                         \
+    }
 static const cr_field material_fields[] = {
     MATERIAL_FIELDS(),
     END,
@@ -323,18 +331,15 @@ static const cr_field body_fields[] = {
     {TEXT("material", material, "a name from materials; what the body says itself goes before")},
     MATERIAL_FIELDS(own.),
     {NUMBER("mass", mass, "kg", "instead of density", NOT_GIVEN, 1e-12 TO 1e15, 1),
-     .otherwise = "density times volume",
-     .only = CR_ONLY_RIGID},
+     .otherwise = "density times volume", .only = CR_ONLY_RIGID},
     {LIST("inertia", inertia,
           "kg m^2 about the centre of mass, in the mesh's axes: xx, yy, zz and optionally xy, xz, "
           "yz",
           3, moment_item),
-     .otherwise = "by exact integrals over the solid",
-     .only = CR_ONLY_RIGID},
+     .otherwise = "by exact integrals over the solid", .only = CR_ONLY_RIGID},
     {VECTOR("center_of_mass", center_of_mass, "m", "in the mesh's axes, before scale and rotation",
             NOT_GIVEN, PLACES, 1),
-     .otherwise = "by exact integrals over the solid",
-     .only = CR_ONLY_RIGID},
+     .otherwise = "by exact integrals over the solid", .only = CR_ONLY_RIGID},
     {VECTOR("position", position, "m", "where the origin goes", 0, PLACES, 1)},
     {CHOICE("origin", origin, "of position: that of the mesh, or the centre of mass", 0,
             origin_names),
@@ -360,16 +365,14 @@ static const cr_field body_fields[] = {
     {SWITCH("inset", inset,
             "moves the mesh inward by the thickness, so that the rounded body keeps its faces", 0),
      .only = CR_ONLY_RIGID | CR_ONLY_FIXED | CR_ONLY_KINEMATIC},
-    {NUMBER("linear_damping", linear_damping, "1/s", "velocity decays as exp(-c t)", 0,
-            0 TO 1e6, 0),
+    {NUMBER("linear_damping", linear_damping, "1/s", "velocity decays as exp(-c t)", 0, 0 TO 1e6,
+            0),
      .only = CR_ONLY_RIGID | CR_ONLY_CLOTH},
-    {NUMBER("angular_damping", angular_damping, "1/s", "spin decays as exp(-c t)", 0,
-            0 TO 1e6, 0),
+    {NUMBER("angular_damping", angular_damping, "1/s", "spin decays as exp(-c t)", 0, 0 TO 1e6, 0),
      .only = CR_ONLY_RIGID},
     {INTEGER("group", group, "bodies of the same group do not touch each other; -1: none", -1,
              -1 TO 2147483646)},
-    {OBJECT("script", script, "how it moves", cr_format_script),
-     .otherwise = "it stays",
+    {OBJECT("script", script, "how it moves", cr_format_script), .otherwise = "it stays",
      .only = CR_ONLY_KINEMATIC},
     {VECTOR("force", force, "N", "constant, at the centre of mass; world axes", 0, ANY, 1),
      .only = CR_ONLY_RIGID},
@@ -412,8 +415,7 @@ static const cr_field pair_fields[] = {
      .otherwise = "by the two bodies"},
     {NUMBER("restitution", restitution, UNIT, "of this pair", NOT_GIVEN, 0 TO 1, 1),
      .otherwise = "by the two bodies"},
-    {NUMBER("thickness", thickness, "m", "distance at which they touch", NOT_GIVEN, 0 TO 1e3,
-            1),
+    {NUMBER("thickness", thickness, "m", "distance at which they touch", NOT_GIVEN, 0 TO 1e3, 1),
      .otherwise = "the sum of the two"},
     {SWITCH("contact", contact, "false: they pass through each other", 1)},
     END,
@@ -532,12 +534,24 @@ static const cr_field scene_fields[] = {
     END,
 };
 #undef SPEC
-const cr_form cr_format_scene = {
-    .name = "scene", .about = "the whole file", .field = scene_fields};
+const cr_form cr_format_scene = {.name = "scene", .about = "the whole file", .field = scene_fields};
 
-const cr_form* const cr_format_all[] = {
-    &cr_format_scene,   &cr_format_world,    &cr_format_material,   &cr_format_body,
-    &cr_format_mesh,    &cr_format_sphere,   &cr_format_capsule,    &cr_format_turn,
-    &cr_format_copies,  &cr_format_script,   &cr_format_key,        &cr_format_pin,
-    &cr_format_nodes,   &cr_format_node_force, &cr_format_pair,     &cr_format_objective,
-    &cr_format_term,    &cr_format_parameter, NULL};
+const cr_form* const cr_format_all[] = {&cr_format_scene,
+                                        &cr_format_world,
+                                        &cr_format_material,
+                                        &cr_format_body,
+                                        &cr_format_mesh,
+                                        &cr_format_sphere,
+                                        &cr_format_capsule,
+                                        &cr_format_turn,
+                                        &cr_format_copies,
+                                        &cr_format_script,
+                                        &cr_format_key,
+                                        &cr_format_pin,
+                                        &cr_format_nodes,
+                                        &cr_format_node_force,
+                                        &cr_format_pair,
+                                        &cr_format_objective,
+                                        &cr_format_term,
+                                        &cr_format_parameter,
+                                        NULL};

@@ -1,4 +1,5 @@
 #include "scene/json.h"
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -212,12 +213,12 @@ static carom_status read_code(parser* p, int32_t start)
 {
     int32_t code = hex4(p);
     if (code >= 0xd800 && code < 0xdc00) {
-        const int pair = p->length - p->at > 6 && p->text[p->at] == '\\' &&
-                         p->text[p->at + 1] == 'u';
+        const int pair =
+            p->length - p->at > 6 && p->text[p->at] == '\\' && p->text[p->at + 1] == 'u';
         p->at += pair ? 2 : 0;
         const int32_t low = pair ? hex4(p) : -1;
-        code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
-                                             : -1;
+        code =
+            low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : -1;
     }
     if (code <= 0 || (code >= 0xd800 && code < 0xe000)) {
         return refuse(p, start, "\\u takes four hexadecimal digits of a character other than 0");
@@ -410,8 +411,9 @@ static carom_status read_children(parser* p, int32_t parent, int is_object)
             return is_object ? check_twice(p, parent) : CAROM_OK;
         }
         if (c == 0) {
-            return refuse(p, start, is_object ? "this { is never closed by }"
-                                              : "this [ is never closed by ]");
+            return refuse(p, start,
+                          is_object ? "this { is never closed by }"
+                                    : "this [ is never closed by ]");
         }
         if (c != ',') {
             return refuse(p, p->at, is_object ? "expected ',' or '}'" : "expected ',' or ']'");
@@ -552,6 +554,36 @@ carom_status cr_json_parse(cr_json* json, const char* text, size_t length, const
     if (status != CAROM_OK) {
         cr_json_release(json);
     }
+    return status;
+}
+
+carom_status cr_json_load(cr_json* json, const char* path, carom_error* error)
+{
+    enum { PIECE = 1 << 16 };
+    CR_ARRAY(char) all = {0};
+    FILE* file = fopen(path, "rb");
+    int good = file != NULL;
+    int room = 1;
+    for (size_t got = 1; got > 0 && good && room;) {
+        room = all.count < CR_JSON_LONGEST && cr_array_reserve(&all, all.count + PIECE);
+        got = room ? fread(all.items + all.count, 1, PIECE, file) : 0;
+        all.count += (int32_t)got;
+        good = !ferror(file); // also of a directory
+    }
+    const int why = errno;
+    if (file) {
+        fclose(file);
+    }
+    carom_status status;
+    if (!good) {
+        status = cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: %s", path,
+                                  strerror(why));
+    } else if (!room) {
+        status = no_memory(error);
+    } else {
+        status = cr_json_parse(json, all.items, (size_t)all.count, path, error);
+    }
+    cr_array_release(&all);
     return status;
 }
 

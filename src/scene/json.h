@@ -6,9 +6,9 @@
 #include "core/status.h"
 
 enum {
-    CR_JSON_DEEPEST = 64,          // nesting beyond this is refused
-    CR_JSON_LONGEST = 1 << 30,     // bytes of one text
-    CR_JSON_PLACE = 320,           // room for a place such as "scene.json:12:7"
+    CR_JSON_DEEPEST = 64,      // nesting beyond this is refused
+    CR_JSON_LONGEST = 1 << 30, // bytes of one text
+    CR_JSON_PLACE = 320,       // room for a place such as "scene.json:12:7"
 };
 
 typedef enum cr_json_kind {
@@ -51,6 +51,8 @@ typedef struct cr_json {
 // CAROM_ERR_MEMORY; the document is then empty.
 carom_status cr_json_parse(cr_json* json, const char* text, size_t length, const char* name,
                            carom_error* error);
+// The same from a file; also CAROM_ERR_FILE.
+carom_status cr_json_load(cr_json* json, const char* path, carom_error* error);
 void cr_json_release(cr_json* json);
 
 // Adds a text of its own to the document: *value is its root, not yet hung anywhere.

@@ -133,9 +133,8 @@ static carom_status pick(picker* p, int32_t value)
     }
 }
 
-carom_status cr_nodes_pick(const cr_json* json, int32_t value, const cr_cast* cast,
-                           const double* x, cr_form_path* path, cr_nodes_list* out,
-                           carom_error* error)
+carom_status cr_nodes_pick(const cr_json* json, int32_t value, const cr_cast* cast, const double* x,
+                           cr_form_path* path, cr_nodes_list* out, carom_error* error)
 {
     picker p = {json, cast, x, cr_memory_take((size_t)cast->mesh.vertex_count, 1), path, error};
     if (!p.picked) {

@@ -1,6 +1,5 @@
 #include "scene/scene.h"
 #include "core/memory.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +58,8 @@ static carom_status check_one(const cr_json* json, int32_t value, const char* co
         }
         first = member >= 0 ? names[i] : first;
     }
-    return required && !first
-               ? cr_form_refuse(json, value, path, error, "needs one of %s", list)
-               : CAROM_OK;
+    return required && !first ? cr_form_refuse(json, value, path, error, "needs one of %s", list)
+                              : CAROM_OK;
 }
 
 static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* path,
@@ -73,13 +71,14 @@ static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* 
     for (int32_t v = cr_json_at(json, mesh)->first; v >= 0 && status == CAROM_OK;
          v = cr_json_at(json, v)->next) {
         const char* key = cr_json_key(json, v);
-        if (key[0] == '#' || strcmp(key, "size") == 0 || strcmp(key, "faces") == 0) {
+        if (key[0] == '#' || strcmp(key, "size") == 0 || strcmp(key, "faces") == 0 ||
+            strcmp(key, "uv") == 0 || strcmp(key, "repair") == 0) {
             continue;
         }
         if (first) {
-            status = cr_form_refuse(json, v, path, error,
-                                    "has both \"%s\" and \"%s\"; one of them has to go", first,
-                                    key);
+            status =
+                cr_form_refuse(json, v, path, error,
+                               "has both \"%s\" and \"%s\"; one of them has to go", first, key);
         }
         first = key;
     }
@@ -122,6 +121,22 @@ static carom_status check_script(const cr_json* json, int32_t script, cr_form_pa
     return status;
 }
 
+static carom_status check_pins(const cr_json* json, int32_t pins, cr_form_path* path,
+                               carom_error* error)
+{
+    carom_status status = CAROM_OK;
+    int32_t i = 0;
+    for (int32_t v = cr_json_at(json, pins)->first; v >= 0 && status == CAROM_OK;
+         v = cr_json_at(json, v)->next, i++) {
+        const int32_t script = cr_json_member(json, v, "script");
+        const size_t mark = cr_form_enter(path, "pins", 0);
+        cr_form_enter(path, NULL, i);
+        status = script < 0 ? CAROM_OK : check_script(json, script, path, error);
+        cr_form_leave(path, mark);
+    }
+    return status;
+}
+
 static carom_status check_body(const cr_json* json, int32_t body, cr_form_path* path,
                                carom_error* error)
 {
@@ -145,6 +160,9 @@ static carom_status check_body(const cr_json* json, int32_t body, cr_form_path* 
     }
     if (status == CAROM_OK && spec.script >= 0) {
         status = check_script(json, spec.script, path, error);
+    }
+    if (status == CAROM_OK && spec.pins >= 0) {
+        status = check_pins(json, spec.pins, path, error);
     }
     return status;
 }
@@ -170,6 +188,11 @@ static carom_status check_scene(const cr_json* json, carom_error* error)
 
 // ---- loading
 
+static carom_status no_memory(carom_error* error)
+{
+    return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory for the scene");
+}
+
 static char* copy_text(const char* text, size_t length)
 {
     char* copy = cr_memory_take(length + 1, 1);
@@ -179,73 +202,39 @@ static char* copy_text(const char* text, size_t length)
     return copy;
 }
 
+static carom_status keep_or_empty(cr_scene* scene, carom_status status)
+{
+    if (status != CAROM_OK) {
+        cr_scene_release(scene);
+    }
+    return status;
+}
+
 carom_status cr_scene_parse(cr_scene* scene, const char* text, size_t length, const char* name,
                             const char* folder, carom_error* error)
 {
     cr_scene_release(scene);
     scene->folder = copy_text(folder, strlen(folder));
-    if (!scene->folder) {
-        return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to read the scene");
-    }
-    carom_status status = cr_json_parse(&scene->json, text, length, name, error);
+    carom_status status =
+        scene->folder ? cr_json_parse(&scene->json, text, length, name, error) : no_memory(error);
     if (status == CAROM_OK) {
         status = check_scene(&scene->json, error);
     }
-    if (status != CAROM_OK) {
-        cr_scene_release(scene);
-    }
-    return status;
-}
-
-static carom_status read_whole(const char* path, char** text, size_t* length, carom_error* error)
-{
-    FILE* file = fopen(path, "rb");
-    if (!file) {
-        return cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: %s", path,
-                                strerror(errno));
-    }
-    CR_ARRAY(char) all = {0};
-    carom_status status = CAROM_OK;
-    for (size_t got = 1; got > 0 && status == CAROM_OK;) {
-        if (all.count >= CR_JSON_LONGEST || !cr_array_reserve(&all, all.count + (1 << 16))) {
-            status = cr_status_refuse(error, CAROM_ERR_MEMORY, "%.400s is too large to be read",
-                                      path);
-            break;
-        }
-        got = fread(all.items + all.count, 1, 1 << 16, file);
-        all.count += (int32_t)got;
-    }
-    if (status == CAROM_OK && ferror(file)) {
-        status = cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: %s", path,
-                                  strerror(errno));
-    }
-    fclose(file);
-    if (status != CAROM_OK) {
-        cr_array_release(&all);
-        return status;
-    }
-    *text = all.items;
-    *length = (size_t)all.count;
-    return CAROM_OK;
+    return keep_or_empty(scene, status);
 }
 
 carom_status cr_scene_load(cr_scene* scene, const char* path, carom_error* error)
 {
-    char* text = NULL;
-    size_t length = 0;
-    carom_status status = read_whole(path, &text, &length, error);
-    if (status != CAROM_OK) {
-        cr_scene_release(scene);
-        return status;
-    }
     const char* slash = strrchr(path, '/');
-    char* folder = slash ? copy_text(path, (size_t)(slash - path) + (slash == path))
-                         : copy_text(".", 1);
-    status = folder ? cr_scene_parse(scene, text, length, path, folder, error)
-                    : cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory for a path");
-    cr_memory_free(folder);
-    cr_memory_free(text);
-    return status;
+    cr_scene_release(scene);
+    scene->folder =
+        slash ? copy_text(path, (size_t)(slash - path) + (slash == path)) : copy_text(".", 1);
+    carom_status status =
+        scene->folder ? cr_json_load(&scene->json, path, error) : no_memory(error);
+    if (status == CAROM_OK) {
+        status = check_scene(&scene->json, error);
+    }
+    return keep_or_empty(scene, status);
 }
 
 void cr_scene_release(cr_scene* scene)
@@ -331,17 +320,16 @@ static carom_status follow(cr_json* json, const char* path, int32_t* out, carom_
                                     path);
         }
         const int32_t kind = cr_json_at(json, value)->kind;
-        int32_t next = index >= 0             ? cr_json_child(json, value, index)
+        int32_t next = index >= 0              ? cr_json_child(json, value, index)
                        : kind == CR_JSON_ARRAY ? named(json, value, name)
                                                : cr_json_member(json, value, name);
         if (next < 0 && kind == CR_JSON_ARRAY && index < 0) {
             return refuse_named(json, value, path, name, error);
         }
         if (next < 0 && index >= 0) {
-            return cr_status_refuse(error, CAROM_ERR_SCENE,
-                                    "%.200s: there is no [%d]; the list has %d elements", path,
-                                    index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count
-                                                                 : 0);
+            return cr_status_refuse(
+                error, CAROM_ERR_SCENE, "%.200s: there is no [%d]; the list has %d elements", path,
+                index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count : 0);
         }
         if (next < 0) {
             if (kind != CR_JSON_OBJECT && kind != CR_JSON_NULL) {
@@ -352,7 +340,7 @@ static carom_status follow(cr_json* json, const char* path, int32_t* out, carom_
             json->value.items[value].kind = CR_JSON_OBJECT;
             next = cr_json_add(json, value, name, CR_JSON_NULL);
             if (next < 0) {
-                return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to edit");
+                return no_memory(error);
             }
         }
         value = next;
@@ -392,9 +380,7 @@ static carom_status edit(cr_json* json, const char* path, const char* value, car
     if (status == CAROM_OK) {
         cr_json_replace(json, old, fresh);
     }
-    return status == CAROM_OK && json->failed
-               ? cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to edit")
-               : status;
+    return status == CAROM_OK && json->failed ? no_memory(error) : status;
 }
 
 carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value, carom_error* error)
@@ -406,7 +392,7 @@ carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value, 
     const int32_t count = json->value.count;
     cr_json_value* before = cr_memory_take((size_t)count, sizeof *before);
     if (!before) {
-        return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory to edit");
+        return no_memory(error);
     }
     memcpy(before, json->value.items, (size_t)count * sizeof *before);
     carom_status status = edit(json, path, value, error);

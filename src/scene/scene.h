@@ -22,5 +22,4 @@ void cr_scene_release(cr_scene* scene);
 // Sets one value: path such as "world.dt", "bodies[3].mass", "bodies.crate.velocity[2]"; value is
 // JSON or, where it is none, a text. What was not there is added. The scene is checked again; when
 // that fails it stays as it was.
-carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value,
-                          carom_error* error);
+carom_status cr_scene_set(cr_scene* scene, const char* path, const char* value, carom_error* error);

@@ -6,7 +6,8 @@
 
 // One list gives codes, names in scene files and what they mean: name, numbers, about.
 #define CR_GOAL_WHAT_LIST(X)                                                                       \
-    X(POSITION, "position", 3, "m: a body's centre of mass or point, a node, or a cloth's centroid") \
+    X(POSITION, "position", 3,                                                                     \
+      "m: a body's centre of mass or point, a node, or a cloth's centroid")                        \
     X(ROTATION, "rotation", 4, "the body's orientation, against the quaternion w,x,y,z")           \
     X(VELOCITY, "velocity", 3, "m/s: of the centre of mass, of a node, or of a cloth's centroid")  \
     X(SPIN, "angular_velocity", 3, "rad/s, world axes")                                            \
@@ -51,8 +52,8 @@ typedef struct cr_goal_term {
     double* target;     // [numbers * max(1, time_count)]
 } cr_goal_term;
 
-// name, who has it (W world, R rigid, K kinematic, F fixed, C cloth), numbers per item (0: depends),
-// about
+// name, who has it (W world, R rigid, K kinematic, F fixed, C cloth), numbers per item (0:
+// depends), about
 #define CR_GOAL_PARAMETER_LIST(X)                                                                  \
     X(POSITION, "position", "RKFC", 3, "m, where the body starts")                                 \
     X(ROTATION, "rotation", "RKF", 3, "rad, a small rotation (world axes) of the start")           \

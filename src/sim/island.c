@@ -3,6 +3,9 @@
 #include "sim/sim_inside.h"
 #include <string.h>
 
+// A zone that does not converge for want of room is tried this often with more before it is split.
+enum { MOST_WIDENINGS = 6 };
+
 static cr_vec3 gravity(const cr_model* model)
 {
     return cr_vec3_load(model->world.gravity);
@@ -27,8 +30,7 @@ static void rewind_members(cr_sim* sim, const cr_worker* worker)
     }
 }
 
-// Inertial targets of the members over h, from where they have got to.
-static void aim(cr_sim* sim, const cr_worker* worker, double h)
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -108,39 +110,109 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
     }
 }
 
-// How much farther than its reach any member has got since the step began; each that went too far
-// gets a reach that would have done.
-static double overreach(cr_sim* sim, const cr_worker* worker)
+// How far the farthest vertex of a frame is from where the step began.
+static double frame_gone(const cr_sim* sim, int32_t f)
 {
-    const cr_body_set* bodies = &sim->model->bodies;
-    double most = 0.0;
+    const cr_vec3 moved =
+        cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
+    // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
+    const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
+                                       cr_quat_load(sim->next.q + 4 * f));
+    const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
+    return cr_vec3_norm(moved) + cr_min(chord, 2.0) * sim->model->bodies.extent[f];
+}
+
+static double node_gone(const cr_sim* sim, int32_t n)
+{
+    return cr_vec3_norm(
+        cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), cr_vec3_load(sim->state.x + 3 * n)));
+}
+
+// What is left of everyone's reach for the next part of the step.
+static void make_room(cr_sim* sim, const cr_worker* worker)
+{
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
-        const cr_vec3 moved =
-            cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
-        // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
-        const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
-                                           cr_quat_load(sim->next.q + 4 * f));
-        const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
-        const double far = cr_vec3_norm(moved) + cr_min(chord, 2.0) * bodies->extent[f];
+        const int32_t f = worker->frame.items[i];
+        sim->room[f] = sim->reach[sim->model->bodies.frame_body[f]] - frame_gone(sim, f);
+        sim->wants[f] = 0.0;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n);
+            sim->node_wants[n] = 0.0;
+        }
+    }
+}
+
+// Whether any member has got farther than its reach; each that has gets a reach that would have done.
+static int overreached(cr_sim* sim, const cr_worker* worker)
+{
+    int any = 0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
+        const double far = frame_gone(sim, f);
         if (!(far <= sim->reach[b])) {
-            most = cr_max(most, far - sim->reach[b]);
+            any = 1;
             sim->reach[b] = 1.5 * far;
         }
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const cr_vec3 moved = cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n),
-                                              cr_vec3_load(sim->state.x + 3 * n));
-            const double far = cr_vec3_norm(moved);
+            const double far = node_gone(sim, n);
             if (!(far <= sim->node_reach[n])) {
-                most = cr_max(most, far - sim->node_reach[n]);
+                any = 1;
                 sim->node_reach[n] = 1.5 * far;
             }
         }
     }
+    return any;
+}
+
+// The farthest that anything of the island was expected to go: its members, and what moves by
+// script and may hit them.
+static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const cr_island* island = &sim->near.island.items[index];
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        most = cr_max(most, sim->reach[bodies->frame_body[worker->frame.items[i]]]);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            most = cr_max(most, sim->node_reach[n]);
+        }
+    }
+    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+        const cr_pair* pair = &sim->near.candidate.items[i].pair;
+        for (int k = 0; k < 4; k += 3) {
+            const int32_t b = bodies->vertex_body[pair->v[k]];
+            if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+                most = cr_max(most, sim->reach[b]);
+            }
+        }
+    }
     return most;
+}
+
+// The zone did not converge and some wanted more room: they get it, up to what the fastest of the
+// island has on top of their own. What lies still goes as far as what hits it.
+static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
+{
+    const double most = farthest(sim, worker, index);
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        sim->reach[sim->model->bodies.frame_body[f]] += cr_min(1.5 * sim->wants[f], most);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->node_reach[n] += cr_min(1.5 * sim->node_wants[n], most);
+        }
+    }
 }
 
 // Impulses of the zone's rows, and what the next part or step will look for first.
@@ -169,16 +241,13 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     return CAROM_OK;
 }
 
-static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
-                               double from, double to, const cr_contact_memory* warm,
-                               int32_t warm_count)
+cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
+                            double to)
 {
     const cr_model* model = sim->model;
-    const cr_island* island = &sim->near.island.items[index];
-    cr_island_result* result = &sim->island.items[index];
-    const cr_zone_task task = {
+    return (cr_zone_task){
         .bodies = &model->bodies,
-        .motion = &sim->motion,
+        .motion = (cr_motion*)&sim->motion,
         .h = h,
         .sheet = model->sheet,
         .material = model->material,
@@ -189,17 +258,30 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
         .frame = worker->frame.items,
         .member_sheet_count = worker->sheet.count,
         .member_sheet = worker->sheet.items,
-        .candidate_count = island->candidate_end - island->candidate_begin,
-        .candidate = sim->near.candidate.items + island->candidate_begin,
-        .warm_count = warm_count,
-        .warm = warm,
         .obstacle0 = sim->obstacle0,
         .obstacle1 = sim->obstacle1,
         .from = from,
         .to = to,
+        .room = sim->room,
+        .node_room = sim->node_room,
+        .wants = sim->wants,
+        .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
     };
+}
+
+static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
+                               double from, double to, const cr_contact_memory* warm,
+                               int32_t warm_count)
+{
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    cr_zone_task task = cr_island_task(sim, worker, h, from, to);
+    task.candidate_count = island->candidate_end - island->candidate_begin;
+    task.candidate = sim->near.candidate.items + island->candidate_begin;
+    task.warm_count = warm_count;
+    task.warm = warm;
     cr_zone_report report = {0};
     const carom_status status = cr_zone_solve(worker->zone, &task, &report);
     result->report.iterations += report.iterations;
@@ -209,9 +291,65 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     result->report.row_count = report.row_count > result->report.row_count
                                    ? report.row_count
                                    : result->report.row_count;
+    result->report.cramped += report.cramped;
     result->report.residual = cr_max(result->report.residual, report.residual);
     result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
     return status;
+}
+
+// Writes down a part that was solved, before its end becomes the members' place.
+static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
+                               double from, double to, int alone)
+{
+    const cr_model* model = sim->model;
+    const cr_motion* motion = &sim->motion;
+    const cr_candidate* candidates =
+        sim->near.candidate.items + sim->near.island.items[index].candidate_begin;
+    cr_record* record = &sim->island.items[index].record;
+    cr_record_part part = {.h = h,
+                           .from = from,
+                           .to = to,
+                           .alone = alone,
+                           .frame_begin = record->frame.count,
+                           .sheet_begin = record->sheet.count,
+                           .node_begin = record->node.count,
+                           .row_begin = record->row.count};
+    int ok = 1;
+    for (int32_t i = 0; i < worker->frame.count && ok; i++) {
+        const int32_t f = worker->frame.items[i];
+        const cr_record_frame frame = {.frame = f,
+                                       .t = cr_vec3_load(sim->next.t + 3 * f),
+                                       .v = cr_vec3_load(sim->next.v + 3 * f),
+                                       .om = cr_vec3_load(sim->next.om + 3 * f),
+                                       .q = cr_quat_load(sim->next.q + 4 * f),
+                                       .force = sim->force_now[f],
+                                       .torque = sim->torque_now[f],
+                                       .w = motion->w[f],
+                                       .u = motion->u[f]};
+        ok = cr_array_push(&record->frame, frame);
+    }
+    for (int32_t i = 0; i < worker->sheet.count && ok; i++) {
+        const int32_t s = worker->sheet.items[i];
+        ok = cr_array_push(&record->sheet, s);
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1] && ok; n++) {
+            const cr_record_node node = {.x = cr_vec3_load(sim->next.x + 3 * n),
+                                         .v = cr_vec3_load(sim->next.xv + 3 * n),
+                                         .force = sim->node_force_now[n],
+                                         .d = motion->d[n]};
+            ok = cr_array_push(&record->node, node);
+        }
+    }
+    const cr_zone_row* rows = NULL;
+    const int32_t row_count = alone ? 0 : cr_zone_rows(worker->zone, &rows);
+    for (int32_t i = 0; i < row_count && ok; i++) {
+        cr_record_row row = {candidates[rows[i].candidate], rows[i].lam};
+        row.candidate.compliance = rows[i].compliance;
+        ok = cr_array_push(&record->row, row);
+    }
+    part.frame_end = record->frame.count;
+    part.sheet_end = record->sheet.count;
+    part.row_end = record->row.count;
+    return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 // Impacts on the way to the targets, which are others after them.
@@ -269,12 +407,14 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     const double h = sim->model->world.dt / parts;
     const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
     result->contact.count = result->impacts = 0;
+    cr_record_clear(&result->record);
     rewind_members(sim, worker);
     const cr_contact_memory* warm = sim->state.memory.items;
     int32_t warm_count = sim->state.memory.count;
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
-        aim(sim, worker, h);
+        cr_island_aim(sim, worker, h);
+        make_room(sim, worker);
         if (!alone) {
             carom_status status = meet(sim, worker, index, h, from, to);
             if (status == CAROM_OK) {
@@ -295,9 +435,15 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             warm = worker->warm.items;
             warm_count = worker->warm.count;
         }
+        if (sim->keeps) {
+            const carom_status status = write_down(sim, worker, index, h, from, to, alone);
+            if (status != CAROM_OK) {
+                return status;
+            }
+        }
         advance(sim, worker, h, from, to);
-        result->farthest = cr_max(result->farthest, overreach(sim, worker));
-        if (result->farthest > 0.0) {
+        if (overreached(sim, worker)) {
+            result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }
     }
@@ -311,7 +457,7 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     result->memory.count = result->contact.count = 0;
-    result->farthest = 0.0;
+    result->narrow = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
     result->status = CAROM_OK;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
@@ -326,8 +472,14 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     }
     for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
         result->parts = 1 << halving;
+        result->report.cramped = 0;
         result->status = try_parts(sim, worker, index, result->parts);
         if (result->status != CAROM_ERR_NO_CONVERGENCE) {
+            return;
+        }
+        if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
+            widen(sim, worker, index);
+            result->narrow = 1;
             return;
         }
     }

@@ -26,7 +26,6 @@ void cr_model_destroy(cr_model* model)
     }
     void* const blocks[] = {model->note,
                             model->material,
-                            model->sheet_mass,
                             model->name,
                             model->sheet,
                             model->sheet_body,
@@ -43,6 +42,8 @@ void cr_model_destroy(cr_model* model)
                             model->q0,
                             model->v0,
                             model->om0,
+                            model->own_t,
+                            model->own_q,
                             model->x0,
                             model->xv0};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

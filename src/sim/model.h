@@ -56,12 +56,11 @@ typedef struct cr_model {
     char** name; // [body_count] unique, never NULL
     // cloth
     int32_t sheet_count;
-    cr_cloth* sheet;      // [sheet_count]
+    cr_cloth* sheet;             // [sheet_count]
     cr_cloth_material* material; // [sheet_count]
-    double* sheet_mass;          // [sheet_count] kg
-    int32_t* sheet_body;  // [sheet_count]
-    int32_t* sheet_node;  // [sheet_count+1] first node of the scene
-    int32_t* body_sheet;  // [body_count] or -1
+    int32_t* sheet_body;         // [sheet_count]
+    int32_t* sheet_node;         // [sheet_count+1] first node of the scene
+    int32_t* body_sheet;         // [body_count] or -1
     // what acts and moves by itself
     int32_t script_count;
     cr_script* script;
@@ -70,7 +69,7 @@ typedef struct cr_model {
     int32_t load_count;
     cr_load* load;
     int32_t pairing_count;
-    cr_pairing* pairing;    // ascending body[0], body[1]
+    cr_pairing* pairing;     // ascending body[0], body[1]
     double* linear_damping;  // [body_count] 1/s, v decays as exp(-c t); 0 unless asked for
     double* angular_damping; // [body_count] 1/s
     // where everything starts
@@ -78,8 +77,11 @@ typedef struct cr_model {
     double* q0;  // [4*frame_count] w,x,y,z
     double* v0;  // [3*frame_count] m/s
     double* om0; // [3*frame_count] rad/s, body axes
-    double* x0;  // [3*node_count] m
-    double* xv0; // [3*node_count] m/s
+    // the mesh's own axes as the scene knows them, seen in the frame: p = own_q v + own_t
+    double* own_t; // [3*frame_count] m
+    double* own_q; // [4*frame_count] w,x,y,z
+    double* x0;    // [3*node_count] m
+    double* xv0;   // [3*node_count] m/s
     // what the build did that the scene did not say, for people
     int32_t note_count;
     char** note; // [note_count]

@@ -10,9 +10,15 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     near->body_island = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
     near->body = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
     near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
+    near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
     double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
-    if (near->parent && near->body_island && near->body && near->vertex_reach && x) {
+    if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass && x) {
+        for (int32_t s = 0; s < model->sheet_count; s++) {
+            for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+                near->sheet_mass[s] += bodies->node_mass[n];
+            }
+        }
         for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
             x[v] = bodies->p[v]; // trees are made per body: its own frame will do
         }
@@ -36,6 +42,7 @@ void cr_near_release(cr_near* near)
     cr_memory_free(near->body_island);
     cr_memory_free(near->body);
     cr_memory_free(near->vertex_reach);
+    cr_memory_free(near->sheet_mass);
     *near = (cr_near){0};
 }
 
@@ -45,23 +52,19 @@ static int moves(const cr_model* model, int32_t body)
 }
 
 // What a contact's compliance is measured by: the whole body or sheet, not one node of it.
-static double weight(const cr_model* model, int32_t body)
+static double weight(const cr_near* near, int32_t body)
 {
-    const int32_t sheet = model->body_sheet[body];
-    return sheet >= 0 ? model->sheet_mass[sheet] : model->bodies.mass[model->bodies.frame[body]];
+    const int32_t sheet = near->model->body_sheet[body];
+    return sheet >= 0 ? near->sheet_mass[sheet] : near->model->bodies.mass[near->model->bodies.frame[body]];
 }
 
-// eps = compliance / m, m the geometric mean of the two bodies, or the one that moves.
-static double compliance(const cr_model* model, int32_t a, int32_t b)
+// eps = compliance / m with the heavier body's m, so that what carries a heavy load gives way by no
+// more than the load itself would on the ground.
+static double compliance(const cr_near* near, int32_t a, int32_t b)
 {
-    double m2 = 1.0;
-    if (moves(model, a) && moves(model, b)) {
-        m2 = weight(model, a) * weight(model, b);
-    } else {
-        const double m = weight(model, moves(model, a) ? a : b);
-        m2 = m * m;
-    }
-    return model->world.compliance / sqrt(m2);
+    const double ma = moves(near->model, a) ? weight(near, a) : 0.0;
+    const double mb = moves(near->model, b) ? weight(near, b) : 0.0;
+    return near->model->world.compliance / cr_max(ma, mb);
 }
 
 // Friction acts on the common surface: at its own radius from each closest point. Cloth has no
@@ -73,6 +76,14 @@ static void levers(const cr_model* model, int32_t a, int32_t b, double thickness
     const double sum = ra + rb;
     lever[0] = sum > 0.0 ? thickness * ra / sum : 0.0;
     lever[1] = sum > 0.0 ? thickness * rb / sum : 0.0;
+}
+
+// The thinner layer says which contacts count as one; a body without any (a plane of no thickness)
+// leaves it to the other, for a blur of 0 would leave no contact its own compliance.
+static double blur(double ra, double rb)
+{
+    const double thinner = cr_min(ra, rb);
+    return thinner > 0.0 ? 2.0 * thinner : cr_max(ra, rb);
 }
 
 static double vertex_reach(const cr_near* near, const double* reach, const double* node_reach,
@@ -111,8 +122,9 @@ static carom_status filter(cr_near* near, const double* x, const double* reach,
             c.thickness = cr_model_thickness(model, a, b);
             c.friction = cr_model_friction(model, a, b);
             c.restitution = cr_model_restitution(model, a, b);
-            c.compliance = compliance(model, a, b);
+            c.compliance = compliance(near, a, b);
             levers(model, a, b, c.thickness, c.lever);
+            c.blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
             last[0] = a;
             last[1] = b;
         }

@@ -23,6 +23,7 @@ typedef struct cr_near {
     int32_t* body_island;             // [body_count] -1: fixed or kinematic
     int32_t* body;                    // [body_count] moving bodies, island by island
     double* vertex_reach;             // [vertex_count] m
+    double* sheet_mass;               // [sheet_count] kg
 } cr_near;
 
 carom_status cr_near_init(cr_near* near, const cr_model* model);

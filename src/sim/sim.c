@@ -20,9 +20,14 @@ static carom_status take_scratch(cr_sim* sim)
     sim->start = cr_memory_take(3 * v, sizeof(double));
     sim->reach = cr_memory_take(b, sizeof(double));
     sim->node_reach = cr_memory_take(n, sizeof(double));
+    sim->room = cr_memory_take(f, sizeof(double));
+    sim->node_room = cr_memory_take(n, sizeof(double));
+    sim->wants = cr_memory_take(f, sizeof(double));
+    sim->node_wants = cr_memory_take(n, sizeof(double));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
-                   sim->obstacle1 && sim->start && sim->reach && sim->node_reach;
+                   sim->obstacle1 && sim->start && sim->reach && sim->node_reach &&
+                   sim->room && sim->node_room && sim->wants && sim->node_wants;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -77,11 +82,12 @@ void cr_sim_destroy(cr_sim* sim)
     for (int32_t i = 0; i < sim->island_ready; i++) {
         cr_array_release(&sim->island.items[i].contact);
         cr_array_release(&sim->island.items[i].memory);
+        cr_record_release(&sim->island.items[i].record);
     }
     void* const blocks[] = {sim->worker,         sim->force,     sim->torque,    sim->node_force,
                             sim->force_now,      sim->torque_now, sim->node_force_now,
                             sim->q_target,       sim->obstacle0, sim->obstacle1, sim->start,
-                            sim->reach,          sim->node_reach};
+                            sim->reach,          sim->node_reach, sim->room, sim->node_room, sim->wants, sim->node_wants};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -104,9 +110,35 @@ cr_state* cr_sim_state(cr_sim* sim)
     return &sim->state;
 }
 
+carom_status cr_sim_reset(cr_sim* sim)
+{
+    cr_state_release(&sim->next);
+    cr_state_release(&sim->state);
+    sim->contact.count = 0;
+    sim->report = (cr_step_report){.least_gap = HUGE_VAL};
+    const carom_status status = cr_state_init(&sim->state, sim->model);
+    return status == CAROM_OK ? cr_state_init(&sim->next, sim->model) : status;
+}
+
 const cr_step_report* cr_sim_report(const cr_sim* sim)
 {
     return &sim->report;
+}
+
+void cr_sim_keep(cr_sim* sim, int32_t keep)
+{
+    sim->keeps = keep;
+}
+
+carom_status cr_sim_record(const cr_sim* sim, cr_record* record)
+{
+    carom_status status = CAROM_OK;
+    record->step = sim->state.step - 1;
+    record->time = (double)record->step * sim->model->world.dt;
+    for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
+        status = cr_record_append(record, &sim->island.items[i].record);
+    }
+    return status;
 }
 
 int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts)

@@ -3,6 +3,7 @@
 
 #include "contact/zone.h"
 #include "sim/near.h"
+#include "sim/record.h"
 #include "sim/state.h"
 
 // A contact of the last step (or of one part of it). Forces are impulses over the step: N s.
@@ -23,6 +24,7 @@ typedef struct cr_step_report {
     int32_t max_zone_contacts;
     int32_t contact_count;    // contacts that carry a force
     int32_t weakly_active;
+    int32_t event_count;      // impacts inside the step
     int32_t candidate_count;
     int32_t impacts;          // events, see contact/events.h
     int32_t retries;          // times the step was redone with a wider look around
@@ -37,6 +39,7 @@ void cr_sim_destroy(cr_sim* sim);
 
 const cr_model* cr_sim_model(const cr_sim* sim);
 cr_state* cr_sim_state(cr_sim* sim);
+carom_status cr_sim_reset(cr_sim* sim); // back to the model's start
 const cr_step_report* cr_sim_report(const cr_sim* sim);
 int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts);
 
@@ -45,6 +48,10 @@ int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts);
 double* cr_sim_force(cr_sim* sim);      // [3*frame_count] N, world axes
 double* cr_sim_torque(cr_sim* sim);     // [3*frame_count] N m, world axes
 double* cr_sim_node_force(cr_sim* sim); // [3*node_count] N
+
+// Whether the coming steps leave a record; and that of the last step, appended to an empty one.
+void cr_sim_keep(cr_sim* sim, int32_t keep);
+carom_status cr_sim_record(const cr_sim* sim, cr_record* record);
 
 // One step of the model's dt. On any failure the state is what it was, and *error (may be NULL)
 // says which bodies and how far off.

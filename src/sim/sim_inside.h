@@ -4,6 +4,7 @@
 #include "contact/events.h"
 #include "contact/motion.h"
 #include "math/quat.h"
+#include "sim/record.h"
 #include "sim/sim.h"
 
 // What solving one island left behind.
@@ -12,9 +13,10 @@ typedef struct cr_island_result {
     cr_zone_report report;
     int32_t impacts; // events, of all parts
     int32_t parts;
-    double farthest; // m, how much farther than its reach some vertex went; <= 0: none did
+    int32_t narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
     CR_ARRAY(cr_contact_memory) memory; // of the last part, keys ascending
+    cr_record record;                   // when the simulation keeps one
 } cr_island_result;
 
 // One thread's scratch.
@@ -30,6 +32,7 @@ struct cr_sim {
     const cr_model* model;
     cr_state state;
     int32_t worker_count;
+    int32_t keeps; // nonzero: islands leave a record of what they did
     cr_worker* worker; // [worker_count]
     double *force, *torque, *node_force; // the caller's
     cr_vec3 *force_now, *torque_now;     // [frame_count] with the model's loads
@@ -41,12 +44,26 @@ struct cr_sim {
     double* start;                   // [3*vertex_count] m
     double* reach;                   // [body_count] m
     double* node_reach;              // [node_count] m
+    double *room, *node_room;        // [frame_count], [node_count] m, what a part of the step has
+    double *wants, *node_wants;      // likewise, what its iterates asked for beyond that
     cr_near near;
     CR_ARRAY(cr_island_result) island; // results, one per island; capacity kept
+    int32_t retries;                   // times the current step was begun again
     int32_t island_ready;              // results whose arrays were initialised
     CR_ARRAY(cr_contact) contact;
     cr_step_report report;
 };
 
+// sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now and
+// its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
+void cr_sim_gather(cr_sim* sim);
+// The part of it that is scripted, with the pose at the start worked out from the script as well.
+void cr_sim_gather_scripts(cr_sim* sim);
+
+// island.c: inertial targets of a worker's frames and sheets over h, from `next`, into motion.
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
+// The zone of one part, as a task: candidates and warm start are the caller's.
+cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
+                            double to);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);

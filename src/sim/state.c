@@ -124,15 +124,13 @@ cr_energy cr_state_energy(const cr_state* state, const cr_model* model)
 {
     const cr_body_set* bodies = &model->bodies;
     const cr_vec3 g = cr_vec3_load(model->world.gravity);
-    const double half = 0.5 * model->world.dt;
     cr_energy energy = {0};
     for (int32_t f = 0; f < bodies->frame_count; f++) {
         const double m = bodies->mass[f];
         if (m == 0.0) {
             continue;
         }
-        const cr_vec3 v = cr_vec3_add_scaled(cr_vec3_load(state->v + 3 * f), half, g);
-        energy.kinetic += 0.5 * m * cr_vec3_norm2(v);
+        energy.kinetic += 0.5 * m * cr_vec3_norm2(cr_vec3_load(state->v + 3 * f));
         for (int i = 0; i < 3; i++) {
             const double om = state->om[3 * f + i];
             energy.kinetic += 0.5 * bodies->inertia[3 * f + i] * om * om;
@@ -146,6 +144,10 @@ cr_energy cr_state_energy(const cr_state* state, const cr_model* model)
         const double m = bodies->node_mass[n];
         energy.kinetic += 0.5 * m * cr_vec3_norm2(cr_vec3_load(state->xv + 3 * n));
         energy.potential -= m * cr_vec3_dot(g, cr_vec3_load(state->x + 3 * n));
+    }
+    for (int32_t s = 0; s < model->sheet_count; s++) {
+        energy.elastic += cr_cloth_energy(&model->sheet[s], &model->material[s], NULL,
+                                          state->x + 3 * model->sheet_node[s]);
     }
     return energy;
 }

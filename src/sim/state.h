@@ -29,8 +29,9 @@ uint64_t cr_state_hash(const cr_state* state);
 void cr_state_vertices(const cr_state* state, const cr_model* model, double* x);
 
 // J: kinetic, and potential in the field of gravity, of everything that moves freely; `elastic` is
-// what the sheets hold. Velocities are those half a step ahead of v, at which the energy of free
-// flight is constant.
+// what the sheets hold. v is the velocity of the step that led here, so this is the energy that an
+// implicit step cannot raise: in free fall it sinks by m g^2 h^2/2 a step, which velocities half a
+// step ahead (v + h g/2) would not show.
 typedef struct cr_energy {
     double kinetic, potential, elastic;
 } cr_energy;

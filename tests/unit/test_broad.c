@@ -96,8 +96,12 @@ static void finish(scene* s)
     const int32_t bodies = s->flags.count, vertices = s->x.count / 3;
     CHECK(cr_surface_init(&s->surface, bodies, vertices, s->edge.count / 2, s->face.count / 3) ==
           CAROM_OK);
-    memcpy(s->surface.edge, s->edge.items, (size_t)s->edge.count * sizeof(int32_t));
-    memcpy(s->surface.face, s->face.items, (size_t)s->face.count * sizeof(int32_t));
+    for (int32_t i = 0; i < s->edge.count; i++) {
+        s->surface.edge[i] = s->edge.items[i];
+    }
+    for (int32_t i = 0; i < s->face.count; i++) {
+        s->surface.face[i] = s->face.items[i];
+    }
     for (int32_t b = 0; b < bodies; b++) {
         s->surface.body_vertex[b + 1] = s->vertex_end.items[b];
         s->surface.body_edge[b + 1] = s->edge_end.items[b];
@@ -111,8 +115,9 @@ static void finish(scene* s)
     s->x0 = cr_memory_take((size_t)vertices * 3, sizeof(double));
     s->x1 = cr_memory_take((size_t)vertices * 3, sizeof(double));
     s->reach = cr_memory_take((size_t)vertices, sizeof(double));
-    memcpy(s->x0, s->x.items, (size_t)vertices * 3 * sizeof(double));
-    memcpy(s->x1, s->x.items, (size_t)vertices * 3 * sizeof(double));
+    for (int32_t i = 0; i < s->x.count; i++) {
+        s->x0[i] = s->x1[i] = s->x.items[i];
+    }
 }
 
 static void release(scene* s)
@@ -226,7 +231,7 @@ typedef struct bounds {
 
 static bounds bounds_of(const scene* s, const int32_t* v, int n)
 {
-    bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    bounds b = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < 3; k++) {
             const double p = s->x0[3 * v[i] + k], q = s->x1[3 * v[i] + k], r = s->reach[v[i]];
@@ -318,6 +323,9 @@ static void brute_force(const scene* s, cr_pair_list* out)
             consider(s, out, CR_PAIR_EE, &f->edge[2 * e], 2, &f->edge[2 * g], 2);
         }
     }
+    if (out->count == 0) {
+        return;
+    }
     qsort(out->items, (size_t)out->count, sizeof *out->items, compare);
 }
 
@@ -341,7 +349,7 @@ static void test_agrees_with_brute_force(void)
 {
     cr_pair_list found = {0}, truth = {0};
     int64_t kinds[4] = {0};
-    for (uint64_t round = 0; round < 150; round++) {
+    for (uint64_t round = 0; round < 90; round++) {
         uint64_t seed = round;
         scene s = random_scene(&seed, 1 + (int32_t)(round % 30));
         cr_broad* broad = NULL;
@@ -389,12 +397,12 @@ static void test_soft_sheet_meets_itself(void)
 {
     cr_pair_list found = {0}, truth = {0};
     scene s = {0};
-    put_sheet(&s, 0, 0, 0, 1, 40, 40);
+    put_sheet(&s, 0, 0, 0, 1, 30, 30);
     end_body(&s, CR_SURFACE_SOFT, 3);
     put_sheet(&s, 5, 5, 0.5, 0.5, 30, 20);
     end_body(&s, CR_SURFACE_SOFT, -1);
     finish(&s);
-    for (int32_t v = 0; v < 1600; v++) {
+    for (int32_t v = 0; v < 900; v++) {
         s.x0[3 * v] = 8 * cos(0.4 * s.x.items[3 * v]);
         s.x0[3 * v + 2] = 8 * sin(0.4 * s.x.items[3 * v]);
         s.reach[v] = 0.3;
@@ -403,7 +411,36 @@ static void test_soft_sheet_meets_itself(void)
     CHECK(cr_broad_create(&s.surface, s.x1, &broad) == CAROM_OK); // built flat, asked folded
     memcpy(s.x1, s.x0, (size_t)s.x.count * sizeof(double));
     check_found(&s, broad, &found, &truth);
-    CHECK(found.count > 20000);
+    CHECK(found.count > 10000); // more than two blocks of keys
+    cr_broad_destroy(broad);
+    release(&s);
+    cr_array_release(&found);
+    cr_array_release(&truth);
+}
+
+// Whole leaves of the tree over the bodies are fixed here, under one body that moves over all.
+static void test_fixed_ground_under_a_cloth(void)
+{
+    cr_pair_list found = {0}, truth = {0};
+    scene s = {0};
+    for (int i = 0; i < 80; i++) {
+        const int column = i % 8, row = i / 8;
+        put_box(&s, column, row, 0, 1);
+        end_body(&s, CR_SURFACE_FIXED, -1);
+    }
+    put_sheet(&s, 0, 0, 1, 1, 11, 9);
+    end_body(&s, CR_SURFACE_SOFT, -1);
+    finish(&s);
+    cr_broad* broad = NULL;
+    uint64_t seed = 31;
+    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    for (int step = 0; step < 3; step++) {
+        stir(&s, &seed, 0.1 * step, 0.01);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 2, &found) == CAROM_OK);
+        brute_force(&s, &truth);
+        CHECK(same_lists(&found, &truth));
+        CHECK(found.count > 1000);
+    }
     cr_broad_destroy(broad);
     release(&s);
     cr_array_release(&found);
@@ -571,6 +608,7 @@ int main(void)
     RUN(test_agrees_with_brute_force);
     RUN(test_touching_boxes_count);
     RUN(test_soft_sheet_meets_itself);
+    RUN(test_fixed_ground_under_a_cloth);
     RUN(test_all_points_in_one_place);
     RUN(test_nothing_and_one);
     RUN(test_refuses_what_is_not_finite);

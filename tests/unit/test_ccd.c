@@ -19,7 +19,7 @@
 #endif
 #ifndef CAROM_CCD_QUERIES
 #ifdef SANITIZED
-#define CAROM_CCD_QUERIES 4000
+#define CAROM_CCD_QUERIES 10000
 #else
 #define CAROM_CCD_QUERIES 40000
 #endif
@@ -389,7 +389,7 @@ static void test_random_motions(void)
 static void test_hovering_pairs(void)
 {
     uint64_t seed = 4;
-    for (int i = 0; i < CAROM_CCD_QUERIES / 10; i++) {
+    for (int i = 0; i < CAROM_CCD_QUERIES / 2; i++) {
         query q = {0};
         const int32_t kind = 1 + i % 3;
         const int flags = (int)(check_random_bits(&seed) & (THIN | SLOW | FLAT | CORNER));
@@ -397,7 +397,8 @@ static void test_hovering_pairs(void)
         // b rides on the point of A that it is nearest to, a little off it
         const double size = cr_ccd_size(kind, q.x0, q.x1);
         const double gap = size * ldexp(1, -(int)(check_random_bits(&seed) % 40));
-        const double s = check_random(&seed, 0, 1), t = check_random(&seed, 0, 1 - s);
+        const double s = check_random(&seed, 0, 1); // on the rim of the triangle or within
+        const double t = i % 2 ? 1 - s : check_random(&seed, 0, 1 - s);
         cr_vec3* const ends[2] = {q.x0, q.x1};
         for (int j = 0; j < 2; j++) {
             cr_vec3* const x = ends[j];
@@ -413,7 +414,43 @@ static void test_hovering_pairs(void)
                 x[3] = cr_vec3_add(x[2], f);
             }
         }
+        // with and without a separation, somewhat less or more than the distance at the start
+        const double apart = sqrt((double)distance2_at(&q, 0));
+        q.separation = i % 5 < 2 ? 0 : apart * (1 - ldexp(check_random(&seed, -1, 2), -(i % 37)));
+        q.separation = fmax(q.separation, 0);
         check_query(&q, -1, &seed);
+    }
+}
+
+// Pairs that are close to the separation, part a little and come back for good: the slope from the
+// start to the end once led to steps so small that the search gave up 8e-5 of the size away.
+static void test_rises_before_it_falls(void)
+{
+    static const query found[] = {
+        {CR_PAIR_PE,
+         {{0x1.a51d8p+5, -0x1.58602p+7, 0},
+          {0x1.6eacap+8, -0x1.75322p+8, 0},
+          {0, 0, 0},
+          {0x1.2f7b10a604335p+8, -0x1.d3eeeb7a82acep+7, 0}},
+         {{0x1.bac96p+7, -0x1.46731p+8, 0},
+          {0x1.26554p+7, -0x1.6d904p+7, 0},
+          {0, 0, 0},
+          {0x1.ae18214c46a7ep+7, -0x1.3fd33503245d6p+7, 0}},
+         0x1.4cc943791c125p+6},
+        {CR_PAIR_PE,
+         {{0x1.483b4p+8, -0x1.c3548p+8, 0},
+          {0x1.8b132p+9, -0x1.250edp+9, 0},
+          {0, 0, 0},
+          {0x1.038c3ffffe433p+7, -0x1.d9a39fffff048p+8, 0}},
+         {{0x1.1c6f4p+8, -0x1.c21c8p+8, 0},
+          {0x1.09a52p+9, -0x1.740f4p+7, 0},
+          {0, 0, 0},
+          {0x1.0dcc0fffff90dp+9, -0x1.a56d9fffff048p+8, 0}},
+         0},
+    };
+    uint64_t seed = 8;
+    for (int i = 0; i < 2; i++) {
+        check_query(&found[i], -1, &seed);
     }
 }
 
@@ -573,6 +610,7 @@ int main(void)
     RUN(test_near_misses_are_near);
     RUN(test_random_motions);
     RUN(test_hovering_pairs);
+    RUN(test_rises_before_it_falls);
     RUN(test_scaling_and_moving_change_nothing);
     RUN(test_the_order_of_points_hardly_matters);
     RUN(test_hits_are_hits_backwards);

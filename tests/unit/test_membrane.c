@@ -324,6 +324,9 @@ static void test_projection_is_positive_and_keeps_the_rest(void)
             most = fmax(most, fabs(added[i / 9][i % 9]));
         }
         CHECK(is_above(projected, 1e-12 * size));
+        for (int i = 0; i < 9; i++) {
+            CHECK(block[5][i] == block[5][3 * (i % 3) + i / 3]);
+        }
         CHECK(is_above(added, 1e-12 * size)); // what was taken away was negative
         if (!is_above(exact, 1e-6 * size)) {
             indefinite++;
@@ -334,6 +337,32 @@ static void test_projection_is_positive_and_keeps_the_rest(void)
         }
     }
     CHECK(indefinite > 100 && untouched > 50);
+}
+
+// Pulled along one diagonal of the rest axes and pressed along the other, flat in x and y: across
+// the sheet the projected Hessian is area (gN_a . pull)^2 times the tension along the pull, no
+// more.
+static void test_projection_keeps_the_tension_across(void)
+{
+    const double corner[6] = {0, 0, 1, 0.2, 0.1, 0.8};
+    const cr_membrane_law law = cr_membrane_isotropic(500, 0.0);
+    cr_membrane_rest rest;
+    CHECK(cr_membrane_rest_make(corner, &rest) == CAROM_OK);
+    const double r = sqrt(0.5), pull = 1.3, press = 0.7;
+    double x[9] = {0}, block[6][9];
+    for (int a = 0; a < 3; a++) {
+        const double along = r * (corner[2 * a] + corner[2 * a + 1]);
+        const double across = r * (corner[2 * a] - corner[2 * a + 1]);
+        x[3 * a] = pull * along;
+        x[3 * a + 1] = press * across;
+    }
+    cr_membrane_hessian_projected(&rest, &law, NULL, x, block);
+    const double tension = 500 * 0.5 * (pull * pull - 1);
+    for (int a = 0; a < 3; a++) {
+        const double slope_along = r * (rest.grad[a][0] + rest.grad[a][1]);
+        CHECK_NEAR(block[a * (a + 3) / 2][8], rest.area * tension * slope_along * slope_along,
+                   1e-11);
+    }
 }
 
 static void test_refuses_thin_and_unfinite_rest_shapes(void)
@@ -363,6 +392,7 @@ int main(void)
     RUN(test_reverse_of_gradient);
     RUN(test_reverse_of_area);
     RUN(test_projection_is_positive_and_keeps_the_rest);
+    RUN(test_projection_keeps_the_tension_across);
     RUN(test_refuses_thin_and_unfinite_rest_shapes);
     return check_failures != 0;
 }

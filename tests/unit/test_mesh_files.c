@@ -300,6 +300,7 @@ static void test_stl(void)
     refused("a.stl", "solid x\nfacet\n", "line 3", "\"normal\"");
     refused("a.stl", "solid x\nendsolid\nfacet\n", "line 3", "\"solid\"");
     refused("a.stl", "solid x\nendsolid\n", "no faces", "");
+    refused("a.stl", "solid x\ncolour red\n", "line 2", "\"facet\" or \"endsolid\"");
     refused("a.stl", "hello", "84", "5 bytes");
     cr_trimesh_release(&mesh);
 }
@@ -318,6 +319,31 @@ static void test_unknown_files_are_told_what_is_known(void)
     CHECK(cr_mesh_file_read(&mesh, "/dev/null", &error) == CAROM_ERR_FILE);
     CHECK(strstr(error.message, "empty"));
     CHECK(cr_mesh_file_read(&mesh, "no/such/file.obj", NULL) == CAROM_ERR_FILE);
+}
+
+static void test_what_is_shown_is_valid_text(void)
+{
+    char out[32];
+    const struct {
+        const char *bytes, *shown;
+    } rows[] = {{"plain", "plain"},
+                {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+                {"\xe2\x82\xac", "\xe2\x82\xac"},
+                {"\xf0\x9f\x90\x95", "\xf0\x9f\x90\x95"},
+                {"\xc0\xaf", "\?\?"},
+                {"\xe0\x80\xaf", "\?\?\?"},
+                {"\xed\xa0\x80", "\?\?\?"},
+                {"\xf4\x90\x80\x80", "\?\?\?\?"},
+                {"\xc3", "\?"},
+                {"a\tb\x7f", "a\?b\?"},
+                {"\xc2\x85", "\?\?"},
+                {"\xff", "\?"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cr_scan_show(out, sizeof out, rows[i].bytes, strlen(rows[i].bytes));
+        CHECK(strcmp(out, rows[i].shown) == 0);
+    }
+    cr_scan_show(out, sizeof out, "0123456789012345678901234567890123456789", 40);
+    CHECK(strlen(out) < sizeof out && strcmp(out + strlen(out) - 3, "...") == 0);
 }
 
 static int same(const cr_trimesh* a, const cr_trimesh* b)
@@ -460,6 +486,7 @@ int main(void)
     RUN(test_ply_binary);
     RUN(test_stl);
     RUN(test_unknown_files_are_told_what_is_known);
+    RUN(test_what_is_shown_is_valid_text);
     RUN(test_written_meshes_read_back_to_the_same_bits);
     RUN(test_numbers_do_not_care_for_the_locale);
     RUN(test_welding_within_a_tolerance);

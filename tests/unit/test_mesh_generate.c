@@ -1,5 +1,6 @@
 #include "check.h"
 #include "core/memory.h"
+#include "mesh/figurine.h"
 #include "mesh/generate.h"
 #include "mesh/sheet.h"
 #include "mesh/solid.h"
@@ -235,6 +236,22 @@ static void test_seeds_decide_the_irregular_sheet(void)
     cr_trimesh_release(&c);
 }
 
+static void test_figurine(void)
+{
+    cr_trimesh mesh = {0};
+    for (int32_t n = 12; n <= 48; n += 3) {
+        CHECK(cr_figurine_make(&mesh, 2, n) == CAROM_OK);
+        check_solid(&mesh, 2);
+        cr_vec3 least, most;
+        cr_trimesh_box(&mesh, &least, &most);
+        CHECK_NEAR(most.x - least.x, 2, 1e-12);
+        CHECK_NEAR(volume(&mesh), 0.37, 0.03);
+    }
+    CHECK(cr_figurine_make(&mesh, 2, 11) == CAROM_ERR_ARGUMENT);
+    CHECK(cr_figurine_make(&mesh, 0, 40) == CAROM_ERR_ARGUMENT);
+    cr_trimesh_release(&mesh);
+}
+
 int main(void)
 {
     RUN(test_every_shape_of_the_table_comes_out_whole);
@@ -242,6 +259,7 @@ int main(void)
     RUN(test_volumes);
     RUN(test_coarsest_solids);
     RUN(test_sheets);
+    RUN(test_figurine);
     RUN(test_seeds_decide_the_irregular_sheet);
     return check_failures != 0;
 }

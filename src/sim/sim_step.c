@@ -139,6 +139,7 @@ static void run_island(int32_t island, int32_t worker, void* user)
 static carom_status ready_results(cr_sim* sim)
 {
     const int32_t count = sim->near.island.count;
+    sim->island.count = sim->island_ready; // all of them move when the array grows
     if (!cr_array_reserve(&sim->island, count)) {
         return CAROM_ERR_MEMORY;
     }
@@ -225,13 +226,44 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         result->report.scalar_count, island->candidate_end - island->candidate_begin);
 }
 
-carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+void cr_sim_gather_scripts(cr_sim* sim)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+            const int32_t f = bodies->frame[b];
+            cr_vec3 t = cr_vec3_load(sim->model->t0 + 3 * f);
+            cr_quat q = cr_quat_load(sim->model->q0 + 4 * f);
+            if (sim->state.step > 0) {
+                scripted_pose(sim->model, f, sim->state.time, &t, &q);
+            }
+            cr_vec3_store(sim->state.t + 3 * f, t);
+            cr_quat_store(sim->state.q + 4 * f, q);
+        }
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        if (bodies->node_pinned[n]) {
+            const cr_vec3 x = sim->state.step > 0 ? scripted_node(sim->model, n, sim->state.time)
+                                                  : cr_vec3_load(sim->model->x0 + 3 * n);
+            cr_vec3_store(sim->state.x + 3 * n, x);
+        }
+    }
+    move_scripted(sim);
+}
+
+void cr_sim_gather(cr_sim* sim)
 {
     gather_loads(sim);
     move_scripted(sim);
+}
+
+carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+{
+    cr_sim_gather(sim);
     guess_reach(sim);
     cr_state_vertices(&sim->state, sim->model, sim->start);
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
+        sim->retries = retry;
         carom_status status = cr_near_find(&sim->near, sim->start, sim->reach, sim->node_reach,
                                            sim->worker_count);
         if (status == CAROM_OK) {
@@ -244,7 +276,7 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
         cr_parallel_for(sim->near.island.count, sim->worker_count, run_island, sim);
         int narrow = 0;
         for (int32_t i = 0; i < sim->island.count; i++) {
-            narrow |= sim->island.items[i].farthest > 0.0;
+            narrow |= sim->island.items[i].narrow;
         }
         if (narrow) {
             continue;

@@ -1,0 +1,23 @@
+# The everyday commands; whatever else there is, cmake --list-presets shows it.
+PREFIX ?= /usr/local
+
+build: # build/carom and both libraries, optimised
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target carom carom_static carom_cli
+
+demo: # installs what is missing, builds, simulates a scene
+	@tools/setup.sh build
+	@$(MAKE) --no-print-directory build
+	@tools/demo.sh build/carom
+
+test: # installs what is missing, then every check there is; ends with "N passed, N failed"
+	@tools/setup.sh test
+	@tools/test.sh
+
+install: build # honours PREFIX and DESTDIR
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean:
+	rm -rf build build-*
+
+.PHONY: build demo test install clean

@@ -1,0 +1,304 @@
+// bench_factor.c - analyse, factor and solve on the matrices of stacks and sheets, beside CHOLMOD.
+//
+//     bench_factor [seconds per figure]
+//
+// Every figure is the best of as many runs as fit the time (default 0.3 s), on one thread.
+#include "math/block_factor.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef BENCH_CHOLMOD
+#include <cholmod.h>
+#endif
+
+typedef CR_ARRAY(int32_t) int_array;
+
+static double budget = 0.3; // s
+
+// Uniform in [least, most), the same on every machine.
+static double random_in(uint64_t* seed, double least, double most)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return least + (most - least) * (double)(*seed >> 11) * 0x1p-53;
+}
+
+// Time this thread has computed, s: what else the machine does counts less than on a wall clock.
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ms of the best run of `expression`; runs shorter than the clock's own cost are timed together
+#define BEST(expression)                                                                           \
+    __extension__({                                                                                \
+        double best = HUGE_VAL;                                                                    \
+        int together = 1;                                                                          \
+        const double until = now() + budget;                                                       \
+        do {                                                                                       \
+            const double begin = now();                                                            \
+            for (int run = 0; run < together; run++) {                                             \
+                expression;                                                                        \
+            }                                                                                      \
+            const double taken = now() - begin;                                                    \
+            best = fmin(best, taken / together);                                                   \
+            together = taken < 1e-4 ? 2 * together : together;                                     \
+        } while (now() < until);                                                                   \
+        1e3 * best;                                                                                \
+    })
+
+static void must(int condition, const char* what)
+{
+    if (!condition) {
+        fprintf(stderr, "bench_factor: %s\n", what);
+        exit(1);
+    }
+}
+
+static void add_pair(int_array* pairs, int32_t i, int32_t j)
+{
+    must(cr_array_push(pairs, i) && cr_array_push(pairs, j), "no memory");
+}
+
+// A lower layer of boxes in a grid and an upper one, each box of which rests on four of the lower.
+static int32_t stack_pairs(int32_t bodies, int_array* pairs)
+{
+    const int32_t side = (int32_t)(sqrt(0.5 * bodies) + 1.0);
+    const int32_t lower = side * side;
+    for (int32_t y = 0; y + 1 < side; y++) {
+        for (int32_t x = 0; x + 1 < side; x++) {
+            const int32_t upper = lower + y * (side - 1) + x;
+            for (int32_t corner = 0; corner < 4; corner++) {
+                add_pair(pairs, upper, (y + corner / 2) * side + x + corner % 2);
+            }
+        }
+    }
+    return lower + (side - 1) * (side - 1);
+}
+
+// A square sheet of triangles: edges, and the far corners of triangles that share an edge.
+static int32_t sheet_pairs(int32_t side, int_array* pairs)
+{
+    static const int32_t step[6][2] = {{1, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 1}, {-1, 1}};
+    for (int32_t y = 0; y < side; y++) {
+        for (int32_t x = 0; x < side; x++) {
+            for (int32_t k = 0; k < 6; k++) {
+                const int32_t to_x = x + step[k][0], to_y = y + step[k][1];
+                if (to_x >= 0 && to_x < side && to_y < side) {
+                    add_pair(pairs, y * side + x, to_y * side + to_x);
+                }
+            }
+        }
+    }
+    return side * side;
+}
+
+// Random blocks, the diagonal large enough for every row to dominate.
+static void fill(cr_block_matrix* m)
+{
+    uint64_t seed = 7;
+    for (int32_t j = 0; j < m->block_count; j++) {
+        for (int32_t e = m->start.items[j]; e < m->start.items[j + 1]; e++) {
+            const int32_t i = m->row.items[e];
+            double* b = m->lower.items + m->place.items[e];
+            const int32_t n = m->size.items[i] * m->size.items[j];
+            for (int32_t v = 0; v < n; v++) {
+                b[v] = random_in(&seed, -1.0, 1.0);
+                if (!m->symmetric && i != j) {
+                    m->upper.items[m->place.items[e] + v] = random_in(&seed, -1.0, 1.0);
+                }
+            }
+            if (i != j) {
+                continue;
+            }
+            for (int32_t r = 0; r < m->size.items[i]; r++) {
+                for (int32_t c = 0; c < r && m->symmetric; c++) {
+                    b[r * m->size.items[i] + c] = b[c * m->size.items[i] + r];
+                }
+                b[r * m->size.items[i] + r] = 120.0;
+            }
+        }
+    }
+}
+
+static double residual(const cr_block_matrix* m, const double* x, const double* b, double* scratch)
+{
+    double most = 0.0;
+    cr_block_matrix_apply(m, x, scratch);
+    for (int32_t i = 0; i < m->scalar_count; i++) {
+        most = fmax(most, fabs(scratch[i] - b[i]));
+    }
+    return most;
+}
+
+static void report(const char* family, const char* method, double analyse, double factor,
+                   double solve, double nonzeros, double flops, double residual)
+{
+    printf("%-14s %-20s %9.4f %9.4f %9.4f %10.0f %10.3g %8.2f %9.1e\n", family, method, analyse,
+           factor, solve, nonzeros, flops, flops / factor * 1e-6, residual);
+    fflush(stdout);
+}
+
+static void bench_ours(const char* family, cr_block_matrix* m, cr_block_matrix* other, double* b,
+                       double* x, double* scratch)
+{
+    cr_block_factor* f = NULL;
+    must(cr_block_factor_create(&f) == CAROM_OK, "no memory");
+    // a different pattern in between, so that the analysis is not skipped
+    const double analyse = BEST((cr_block_factor_analyse(f, other), cr_block_factor_analyse(f, m)));
+    int good = 1;
+    const double factor =
+        BEST(good = good && (m->symmetric ? cr_block_factor_cholesky(f, m)
+                                          : cr_block_factor_lu(f, m)) == CAROM_OK);
+    must(good, "the matrix was refused");
+    const size_t bytes = (size_t)m->scalar_count * sizeof *x;
+    const double solve = BEST((memcpy(x, b, bytes), cr_block_factor_solve(f, x)));
+    report(family, m->symmetric ? "carom" : "carom LU", analyse, factor, solve,
+           (double)cr_block_factor_nonzeros(f), cr_block_factor_flops(f) * (m->symmetric ? 1 : 2),
+           residual(m, x, b, scratch));
+    double* many = cr_memory_take(64 * (size_t)m->scalar_count, sizeof *many);
+    must(many != NULL, "no memory");
+    const double each = BEST(cr_block_factor_solve_many(f, 64, many)) / 64;
+    printf("%-14s %-20s %9s %9s %9.4f\n", family, "  each of 64 at once", "", "", each);
+    cr_memory_free(many);
+    cr_block_factor_destroy(f);
+}
+
+#ifdef BENCH_CHOLMOD
+// The lower triangle as CHOLMOD wants it: compressed columns of scalars.
+static cholmod_sparse* to_cholmod(const cr_block_matrix* m, cholmod_common* common)
+{
+    size_t most = (size_t)m->value_count;
+    const size_t n = (size_t)m->scalar_count;
+    cholmod_sparse* a = cholmod_allocate_sparse(n, n, most, 1, 1, -1, CHOLMOD_REAL, common);
+    must(a != NULL, "no memory");
+    int* start = a->p;
+    int* row = a->i;
+    double* value = a->x;
+    int at = 0;
+    for (int32_t j = 0; j < m->block_count; j++) {
+        for (int32_t c = 0; c < m->size.items[j]; c++) {
+            start[m->first.items[j] + c] = at;
+            for (int32_t e = m->start.items[j]; e < m->start.items[j + 1]; e++) {
+                const int32_t i = m->row.items[e];
+                for (int32_t r = i == j ? c : 0; r < m->size.items[i]; r++) {
+                    row[at] = m->first.items[i] + r;
+                    value[at++] = m->lower.items[m->place.items[e] + r * m->size.items[j] + c];
+                }
+            }
+        }
+    }
+    start[n] = at;
+    return a;
+}
+
+static void bench_cholmod(const char* family, const char* method, int kind,
+                          const cr_block_matrix* m, double* b, double* scratch)
+{
+    cholmod_common common;
+    cholmod_start(&common);
+    common.supernodal = kind;
+    common.final_ll = 1;
+    common.print = 0;
+    cholmod_sparse* a = to_cholmod(m, &common);
+    cholmod_factor* l = NULL;
+    const double analyse =
+        BEST((cholmod_free_factor(&l, &common), l = cholmod_analyze(a, &common)));
+    must(l != NULL, "CHOLMOD did not analyse");
+    const double flops = common.fl, nonzeros = common.lnz;
+    const double factor = BEST(cholmod_factorize(a, l, &common));
+    must(common.status == CHOLMOD_OK, "CHOLMOD refused the matrix");
+    cholmod_dense rhs = {.nrow = (size_t)m->scalar_count,
+                         .ncol = 1,
+                         .nzmax = (size_t)m->scalar_count,
+                         .d = (size_t)m->scalar_count,
+                         .x = b,
+                         .xtype = CHOLMOD_REAL,
+                         .dtype = CHOLMOD_DOUBLE};
+    cholmod_dense *x = NULL, *y = NULL, *e = NULL;
+    const double solve = BEST(cholmod_solve2(CHOLMOD_A, l, &rhs, NULL, &x, NULL, &y, &e, &common));
+    report(family, method, analyse, factor, solve, nonzeros, flops, residual(m, x->x, b, scratch));
+    cholmod_free_dense(&x, &common);
+    cholmod_free_dense(&y, &common);
+    cholmod_free_dense(&e, &common);
+    cholmod_free_factor(&l, &common);
+    cholmod_free_sparse(&a, &common);
+    cholmod_finish(&common);
+}
+#endif
+
+static void bench(const char* family, int32_t is_sheet, int32_t count)
+{
+    int_array pairs = {0}, size = {0};
+    const int32_t n = is_sheet ? sheet_pairs(count, &pairs) : stack_pairs(count, &pairs);
+    for (int32_t i = 0; i < n; i++) {
+        must(cr_array_push(&size, is_sheet ? 3 : 6), "no memory");
+    }
+    cr_block_matrix symmetric = {0}, unsymmetric = {0}, one = {0};
+    const int32_t(*pair)[2] = (const int32_t(*)[2])pairs.items;
+    must(cr_block_matrix_build(&symmetric, n, size.items, pairs.count / 2, pair, 1) == CAROM_OK &&
+             cr_block_matrix_build(&unsymmetric, n, size.items, pairs.count / 2, pair, 0) ==
+                 CAROM_OK &&
+             cr_block_matrix_build(&one, 1, size.items, 0, NULL, 1) == CAROM_OK,
+         "no memory");
+    fill(&symmetric);
+    fill(&unsymmetric);
+    double* b = cr_memory_take((size_t)symmetric.scalar_count, sizeof *b);
+    double* x = cr_memory_take((size_t)symmetric.scalar_count, sizeof *x);
+    double* scratch = cr_memory_take((size_t)symmetric.scalar_count, sizeof *scratch);
+    must(b && x && scratch, "no memory");
+    uint64_t seed = 11;
+    for (int32_t i = 0; i < symmetric.scalar_count; i++) {
+        b[i] = random_in(&seed, -1.0, 1.0);
+    }
+    bench_ours(family, &symmetric, &one, b, x, scratch);
+#ifdef BENCH_CHOLMOD
+    bench_cholmod(family, "CHOLMOD simplicial", CHOLMOD_SIMPLICIAL, &symmetric, b, scratch);
+    bench_cholmod(family, "CHOLMOD supernodal", CHOLMOD_SUPERNODAL, &symmetric, b, scratch);
+#endif
+    bench_ours(family, &unsymmetric, &one, b, x, scratch);
+    cr_memory_free(b);
+    cr_memory_free(x);
+    cr_memory_free(scratch);
+    cr_block_matrix_release(&symmetric);
+    cr_block_matrix_release(&unsymmetric);
+    cr_block_matrix_release(&one);
+    cr_array_release(&pairs);
+    cr_array_release(&size);
+}
+
+int main(int argc, char** argv)
+{
+    // the libraries read their number of threads when they are loaded
+    if (!getenv("OPENBLAS_NUM_THREADS")) {
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2")) { // which an older OpenBLAS may not notice by itself
+            setenv("OPENBLAS_CORETYPE", __builtin_cpu_supports("avx512f") ? "SkylakeX" : "Haswell",
+                   0);
+        }
+#endif
+        setenv("OPENBLAS_NUM_THREADS", "1", 1);
+        setenv("OMP_NUM_THREADS", "1", 1);
+        execv("/proc/self/exe", argv);
+    }
+    if (argc > 1) {
+        budget = strtod(argv[1], NULL);
+    }
+    printf("%-14s %-20s %9s %9s %9s %10s %10s %8s %9s\n", "matrix", "method", "analyse ms",
+           "factor ms", "solve ms", "nnz(L)", "flops", "GFlop/s", "residual");
+    bench("stack 1", 0, 1);
+    bench("stack 5", 0, 5);
+    bench("stack 25", 0, 25);
+    bench("stack 100", 0, 100);
+    bench("stack 300", 0, 300);
+    bench("stack 1000", 0, 1000);
+    bench("stack 4000", 0, 4000);
+    bench("sheet 9x9", 1, 9);
+    bench("sheet 33x33", 1, 33);
+    bench("sheet 100x100", 1, 100);
+    return 0;
+}

@@ -1,0 +1,370 @@
+#include "adjoint/backward.h"
+#include "bodies/spin.h"
+#include "contact/zone_adj.h"
+#include "core/memory.h"
+#include "dynamics/targets.h"
+#include "sim/sim_inside.h"
+#include <string.h>
+
+struct cr_backward {
+    const cr_model* model;
+    cr_zone_bars zone;   // arrays as long as the scene; those of the members are zeroed for each part
+    cr_vec3 *v1, *om1;   // [frame_count] bars of the targets' velocities
+    cr_worker worker;
+    CR_ARRAY(cr_candidate) candidate;
+    CR_ARRAY(double) lam;
+    CR_ARRAY(cr_zone_row_bars) row;
+};
+
+carom_status cr_backward_create(const cr_model* model, cr_backward** out)
+{
+    const size_t f = (size_t)model->bodies.frame_count, n = (size_t)model->bodies.node_count;
+    const size_t v = (size_t)model->bodies.vertex_count;
+    cr_backward* b = cr_memory_take(1, sizeof *b);
+    *out = NULL;
+    if (!b) {
+        return CAROM_ERR_MEMORY;
+    }
+    b->model = model;
+    cr_vec3** const frames[] = {&b->zone.w,  &b->zone.u,    &b->zone.r0, &b->zone.t0, &b->zone.rp,
+                                &b->zone.ut, &b->zone.turn, &b->v1,      &b->om1};
+    cr_vec3** const nodes[] = {&b->zone.d, &b->zone.x0, &b->zone.dt, &b->zone.v0};
+    int ok = 1;
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        *frames[i] = cr_memory_take(f, sizeof(cr_vec3));
+        ok = ok && *frames[i];
+    }
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        *nodes[i] = cr_memory_take(n, sizeof(cr_vec3));
+        ok = ok && *nodes[i];
+    }
+    b->zone.obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
+    b->zone.obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
+    ok = ok && b->zone.obstacle0 && b->zone.obstacle1;
+    if (ok) {
+        ok = cr_zone_create(&b->worker.zone) == CAROM_OK;
+    }
+    if (!ok) {
+        cr_backward_destroy(b);
+        return CAROM_ERR_MEMORY;
+    }
+    *out = b;
+    return CAROM_OK;
+}
+
+void cr_backward_destroy(cr_backward* b)
+{
+    if (!b) {
+        return;
+    }
+    void* const blocks[] = {b->zone.w,  b->zone.u,    b->zone.r0, b->zone.t0, b->zone.rp,
+                            b->zone.ut, b->zone.turn, b->v1,      b->om1,     b->zone.d,
+                            b->zone.x0, b->zone.dt,   b->zone.v0, b->zone.obstacle0,
+                            b->zone.obstacle1};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        cr_memory_free(blocks[i]);
+    }
+    cr_zone_destroy(b->worker.zone);
+    cr_array_release(&b->worker.frame);
+    cr_array_release(&b->worker.sheet);
+    cr_array_release(&b->worker.warm);
+    cr_array_release(&b->candidate);
+    cr_array_release(&b->lam);
+    cr_array_release(&b->row);
+    cr_memory_free(b);
+}
+
+// Puts the members where the part found them, and aims them again as it did.
+static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
+                           const cr_record_part* part)
+{
+    const cr_model* model = b->model;
+    b->worker.frame.count = b->worker.sheet.count = 0;
+    for (int32_t i = part->frame_begin; i < part->frame_end; i++) {
+        const cr_record_frame* frame = &record->frame.items[i];
+        const int32_t f = frame->frame;
+        cr_vec3_store(sim->next.t + 3 * f, frame->t);
+        cr_quat_store(sim->next.q + 4 * f, frame->q);
+        cr_vec3_store(sim->next.v + 3 * f, frame->v);
+        cr_vec3_store(sim->next.om + 3 * f, frame->om);
+        sim->force_now[f] = frame->force;
+        sim->torque_now[f] = frame->torque;
+        if (!cr_array_push(&b->worker.frame, f)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    int32_t at = part->node_begin;
+    for (int32_t i = part->sheet_begin; i < part->sheet_end; i++) {
+        const int32_t s = record->sheet.items[i];
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++, at++) {
+            cr_vec3_store(sim->next.x + 3 * n, record->node.items[at].x);
+            cr_vec3_store(sim->next.xv + 3 * n, record->node.items[at].v);
+            sim->node_force_now[n] = record->node.items[at].force;
+        }
+        if (!cr_array_push(&b->worker.sheet, s)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    cr_island_aim(sim, &b->worker, part->h);
+    for (int32_t i = part->frame_begin; i < part->frame_end; i++) {
+        sim->motion.w[record->frame.items[i].frame] = record->frame.items[i].w;
+        sim->motion.u[record->frame.items[i].frame] = record->frame.items[i].u;
+    }
+    at = part->node_begin;
+    for (int32_t i = part->sheet_begin; i < part->sheet_end; i++) {
+        const int32_t s = record->sheet.items[i];
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++, at++) {
+            sim->motion.d[n] = record->node.items[at].d;
+        }
+    }
+    return CAROM_OK;
+}
+
+// Reverse of the update at the end of a part:
+//     t' = t0 + u,  v' = v1 + (u - ut)/h,  (R', om') by cr_spin_update;  x' = x0 + d,  v' = d/h.
+static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* part,
+                        const cr_state_bars* bars, cr_gradient* g)
+{
+    const cr_body_set* bodies = &b->model->bodies;
+    const cr_vec3 zero = {0, 0, 0};
+    const double h = part->h;
+    for (int32_t i = 0; i < b->worker.frame.count; i++) {
+        const int32_t f = b->worker.frame.items[i];
+        const cr_vec3 v_bar = cr_vec3_scale(1.0 / h, bars->v[f]);
+        b->zone.t0[f] = bars->t[f];
+        b->zone.u[f] = cr_vec3_add(bars->t[f], v_bar);
+        b->zone.ut[f] = cr_vec3_neg(v_bar);
+        b->v1[f] = bars->v[f];
+        b->zone.rp[f] = b->om1[f] = b->zone.w[f] = b->zone.r0[f] = b->zone.turn[f] = zero;
+        cr_vec3 inertia_bar = zero;
+        cr_spin_update_adj(cr_vec3_load(bodies->inertia + 3 * f), h, sim->motion.om1[f],
+                           sim->motion.w[f], bars->q[f], bars->om[f], &b->zone.rp[f], &b->om1[f],
+                           &b->zone.w[f], &inertia_bar);
+        cr_vec3_accumulate(g->inertia + 3 * f, inertia_bar);
+    }
+    for (int32_t i = 0; i < b->worker.sheet.count; i++) {
+        const int32_t s = b->worker.sheet.items[i];
+        for (int32_t n = b->model->sheet_node[s]; n < b->model->sheet_node[s + 1]; n++) {
+            const cr_vec3 v_bar = cr_vec3_scale(1.0 / h, bars->xv[n]);
+            b->zone.dt[n] = b->zone.v0[n] = b->zone.x0[n] = b->zone.d[n] = zero;
+            if (bodies->node_pinned[n]) { // x' = o0 + to (o1 - o0), v' = (to - from)(o1 - o0)/h
+                const int32_t v = bodies->node_vertex[n];
+                const double gone = part->to - part->from;
+                const cr_vec3 end = cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone,
+                                                       v_bar);
+                cr_vec3_accumulate(&b->zone.obstacle1[v].x, end);
+                cr_vec3_accumulate(&b->zone.obstacle0[v].x, cr_vec3_sub(bars->x[n], end));
+            } else {
+                b->zone.x0[n] = bars->x[n];
+                b->zone.d[n] = cr_vec3_add(bars->x[n], v_bar);
+            }
+        }
+    }
+}
+
+// As near.c weighs a body for the compliance of its contacts: 0 for what does not move freely.
+static double weight(const cr_model* model, int32_t body)
+{
+    const int32_t sheet = model->body_sheet[body];
+    if (sheet < 0) {
+        return model->bodies.mass[model->bodies.frame[body]];
+    }
+    double sum = 0.0;
+    for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
+        sum += model->bodies.node_mass[n];
+    }
+    return sum;
+}
+
+// Thickness is the sum of radii unless a pairing says otherwise, friction the geometric mean, and
+// the compliance goes with the heavier body's mass.
+static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
+                            const cr_zone_row_bars* in, cr_gradient* g)
+{
+    const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
+    const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
+    const cr_pairing* pairing = cr_model_pairing(model, a, b);
+    const double ra = model->body_sheet[a] >= 0 ? 0.0 : model->bodies.radius[a];
+    const double rb = model->body_sheet[b] >= 0 ? 0.0 : model->bodies.radius[b];
+    double th_bar = in->thickness;
+    const double sum = ra + rb;
+    if (sum > 0.0) { // lever_a = th ra / sum
+        th_bar += (in->lever[0] * ra + in->lever[1] * rb) / sum;
+        const double tilt = (in->lever[0] - in->lever[1]) * c->thickness / (sum * sum);
+        g->radius[a] += model->body_sheet[a] >= 0 ? 0.0 : tilt * rb;
+        g->radius[b] -= model->body_sheet[b] >= 0 ? 0.0 : tilt * ra;
+    }
+    if (!pairing || pairing->thickness < 0.0) {
+        g->radius[a] += th_bar;
+        g->radius[b] += th_bar;
+    }
+    if ((!pairing || pairing->friction < 0.0) && c->friction > 0.0) {
+        g->friction[a] += 0.5 * in->friction * c->friction / model->bodies.friction[a];
+        g->friction[b] += 0.5 * in->friction * c->friction / model->bodies.friction[b];
+    }
+    const double ma = weight(model, a), mb = weight(model, b);
+    const int32_t heavy = ma >= mb ? a : b;
+    const double m_bar = -in->compliance * c->compliance / cr_max(ma, mb);
+    const int32_t sheet = model->body_sheet[heavy];
+    if (sheet < 0) {
+        g->mass[model->bodies.frame[heavy]] += m_bar;
+    }
+    for (int32_t n = sheet < 0 ? 0 : model->sheet_node[sheet];
+         sheet >= 0 && n < model->sheet_node[sheet + 1]; n++) {
+        g->node_mass[n] += m_bar;
+    }
+}
+
+static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
+                             const cr_record_part* part, cr_gradient* g)
+{
+    const int32_t count = part->row_end - part->row_begin;
+    if (!cr_array_reserve(&b->candidate, count) || !cr_array_reserve(&b->lam, count) ||
+        !cr_array_reserve(&b->row, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
+        b->lam.items[i] = record->row.items[part->row_begin + i].lam;
+        b->row.items[i] = (cr_zone_row_bars){0};
+    }
+    cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
+    task.candidate_count = count;
+    task.candidate = b->candidate.items;
+    b->zone.mass = g->mass;
+    b->zone.inertia = g->inertia;
+    b->zone.node_mass = g->node_mass;
+    b->zone.p = g->p;
+    b->zone.material = g->material;
+    b->zone.corner = g->corner;
+    b->zone.wind = g->wind;
+    const carom_status status =
+        cr_zone_adj(b->worker.zone, &task, b->lam.items, &b->zone, b->row.items);
+    for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
+        row_numbers_adj(b->model, &b->candidate.items[i], &b->row.items[i], g);
+    }
+    return status;
+}
+
+// Reverse of the aim: from bars of the targets and of the start to those of the state before.
+static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* part,
+                    cr_state_bars* bars, cr_gradient* g)
+{
+    const cr_model* model = b->model;
+    const cr_body_set* bodies = &model->bodies;
+    const cr_vec3 gravity = cr_vec3_load(model->world.gravity);
+    cr_vec3 gravity_bar = {0, 0, 0};
+    for (int32_t i = 0; i < b->worker.frame.count; i++) {
+        const int32_t f = b->worker.frame.items[i], body = bodies->frame_body[f];
+        const cr_action action = {.gravity = gravity,
+                                  .force = sim->force_now[f],
+                                  .torque = sim->torque_now[f],
+                                  .linear_damping = model->linear_damping[body],
+                                  .angular_damping = model->angular_damping[body]};
+        const cr_quat q = cr_quat_load(sim->next.q + 4 * f);
+        const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * f);
+        const cr_vec3 om = cr_vec3_load(sim->next.om + 3 * f);
+        const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * f);
+        const cr_target target =
+            cr_targets_rigid(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, q, v, om);
+        const cr_target_bars in = {.q = b->zone.rp[f],
+                                   .u = b->zone.ut[f],
+                                   .v = b->v1[f],
+                                   .om = b->om1[f],
+                                   .rate = cr_vec3_scale(part->h, b->zone.turn[f])};
+        cr_target_starts out = {.q = b->zone.r0[f]};
+        cr_targets_rigid_adj(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, &target,
+                             q, v, om, &in, &out);
+        bars->t[f] = b->zone.t0[f];
+        bars->q[f] = out.q;
+        bars->v[f] = out.v;
+        bars->om[f] = out.om;
+        gravity_bar = cr_vec3_add(gravity_bar, out.gravity);
+        g->force[f] = cr_vec3_add(g->force[f], out.force);
+        g->torque[f] = cr_vec3_add(g->torque[f], out.torque);
+        g->mass[f] += out.mass;
+        cr_vec3_accumulate(g->inertia + 3 * f, out.inertia);
+        g->linear_damping[body] += out.linear_damping;
+        g->angular_damping[body] += out.angular_damping;
+    }
+    for (int32_t i = 0; i < b->worker.sheet.count; i++) {
+        const int32_t s = b->worker.sheet.items[i];
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+            bars->x[n] = b->zone.x0[n];
+            bars->xv[n] = b->zone.v0[n];
+            if (!bodies->node_pinned[n]) {
+                cr_targets_node_adj(bodies->node_mass[n], part->h, sim->node_force_now[n],
+                                    b->zone.dt[n], &bars->xv[n], &gravity_bar, &g->node_force[n],
+                                    &g->node_mass[n]);
+            }
+        }
+    }
+    cr_vec3_accumulate(g->gravity, gravity_bar);
+}
+
+// What scripted vertices felt at the start and the end of the step goes to the pose they had then:
+// the start's to the state before, the end's to the script, which for us is where everything began.
+static void obstacles_adj(cr_backward* b, const cr_sim* sim, cr_state_bars* bars, cr_gradient* g)
+{
+    const cr_body_set* bodies = &b->model->bodies;
+    for (int32_t body = 0; body < bodies->body_count; body++) {
+        const int32_t f = bodies->frame[body];
+        if (f < 0 || bodies->kind[body] == CR_BODY_RIGID) {
+            continue;
+        }
+        const cr_mat3 r1 = cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f));
+        const cr_mat3 r0 = cr_quat_to_matrix(cr_quat_load(sim->state.q + 4 * f));
+        for (int32_t v = bodies->vertex[body]; v < bodies->vertex[body + 1]; v++) {
+            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+            const cr_vec3 o0 = cr_mat3_tapply(r0, b->zone.obstacle0[v]);
+            const cr_vec3 o1 = cr_mat3_tapply(r1, b->zone.obstacle1[v]);
+            const cr_vec3 both = cr_vec3_add(b->zone.obstacle0[v], b->zone.obstacle1[v]);
+            g->shift[v] = cr_vec3_add(g->shift[v], both);
+            g->p[v] = cr_vec3_add(g->p[v], cr_vec3_add(o0, o1));
+            g->start.t[f] = cr_vec3_add(g->start.t[f], both);
+            g->start.q[f] = cr_vec3_add(g->start.q[f], cr_vec3_cross(p, cr_vec3_add(o0, o1)));
+        }
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        if (bodies->node_pinned[n]) {
+            const int32_t v = bodies->node_vertex[n];
+            g->shift[v] = cr_vec3_add(g->shift[v], b->zone.obstacle1[v]);
+            bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle0[v]);
+        }
+    }
+}
+
+carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* record,
+                              cr_state_bars* bars, cr_gradient* gradient)
+{
+    const size_t vertices = (size_t)b->model->bodies.vertex_count;
+    memset(b->zone.obstacle0, 0, vertices * sizeof(cr_vec3));
+    memset(b->zone.obstacle1, 0, vertices * sizeof(cr_vec3));
+    const int64_t step = sim->state.step;
+    const double time = sim->state.time;
+    sim->state.step = record->step;
+    sim->state.time = record->time;
+    cr_sim_gather_scripts(sim);
+    carom_status status = CAROM_OK;
+    for (int32_t i = record->part.count - 1; i >= 0 && status == CAROM_OK; i--) {
+        const cr_record_part* part = &record->part.items[i];
+        status = recall(b, sim, record, part);
+        if (status != CAROM_OK) {
+            break;
+        }
+        advance_adj(b, sim, part, bars, gradient);
+        if (part->alone) {
+            for (int32_t k = 0; k < b->worker.frame.count; k++) {
+                const int32_t f = b->worker.frame.items[k];
+                b->zone.ut[f] = cr_vec3_add(b->zone.ut[f], b->zone.u[f]);
+            }
+        } else {
+            status = zone_adj(b, sim, record, part, gradient);
+        }
+        aim_adj(b, sim, part, bars, gradient);
+    }
+    obstacles_adj(b, sim, bars, gradient);
+    sim->state.step = step;
+    sim->state.time = time;
+    return status;
+}

@@ -1,0 +1,230 @@
+#include "contact/zone_adj.h"
+#include "contact/zone_inside.h"
+#include <string.h>
+
+// The end of the zone solves
+//     F1 = M (z - zt) + h^2 dE - sum lam (a - f) = 0,    F2 = g + eps lam = 0,
+// whose derivative is J = [H, -B; A, eps], B = a - f. With J^T (y; v) = (z_bar; 0) every number theta
+// in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row v = B^T y / eps,
+// so y solves the transpose of the matrix that Newton used: (H + B A / eps)^T y = z_bar.
+static carom_status solve(cr_zone* zone, double* y)
+{
+    carom_status status = cr_zone_exact(zone);
+    if (status == CAROM_OK) {
+        status = cr_zone_matrix_begin(&zone->matrix);
+    }
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line_add(zone, &zone->line.items[i], 1.0 / zone->line.items[i].eps, 1);
+    }
+    status = cr_zone_matrix_factor(&zone->matrix);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    double* r = zone->grad;
+    memcpy(r, y, sizeof(double) * (size_t)zone->n);
+    cr_zone_matrix_solve_transposed(&zone->matrix, y);
+    for (int sweep = 0; sweep < 2; sweep++) { // of refinement
+        cr_zone_matrix_apply_transposed(&zone->matrix, y, zone->scratch);
+        for (int32_t i = 0; i < zone->n; i++) {
+            zone->scratch[i] = r[i] - zone->scratch[i];
+        }
+        cr_zone_matrix_solve_transposed(&zone->matrix, zone->scratch);
+        for (int32_t i = 0; i < zone->n; i++) {
+            y[i] += zone->scratch[i];
+        }
+    }
+    return CAROM_OK;
+}
+
+static void gather_end(const cr_zone* zone, const cr_zone_bars* bars, double* y)
+{
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        if (block->frame >= 0) {
+            cr_vec3_store(y + block->first, bars->w[block->frame]);
+            cr_vec3_store(y + block->first + 3, bars->u[block->frame]);
+            if (block->lock) {
+                cr_zone_line_lock(block, y + block->first);
+            }
+        } else {
+            cr_vec3_store(y + block->first, bars->d[block->node]);
+        }
+    }
+}
+
+// F1 has M (z - zt): the target gets M y, the masses -y (z - zt).
+static void spread_inertia(const cr_zone* zone, const double* y, cr_zone_bars* bars)
+{
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        const double* at = y + block->first;
+        const double* z = zone->z + block->first;
+        const double* zt = zone->target + block->first;
+        const double* m = zone->mass + block->first;
+        if (block->frame >= 0) {
+            const int32_t f = block->frame;
+            for (int i = 0; i < 3; i++) {
+                bars->inertia[3 * f + i] -= at[i] * z[i];
+                bars->mass[f] -= at[3 + i] * (z[3 + i] - zt[3 + i]);
+            }
+            cr_vec3_accumulate(&bars->ut[f].x, cr_vec3_scale(m[3], cr_vec3_load(at + 3)));
+        } else {
+            for (int i = 0; i < 3; i++) {
+                bars->node_mass[block->node] -= at[i] * (z[i] - zt[i]);
+            }
+            cr_vec3_accumulate(&bars->dt[block->node].x, cr_vec3_scale(m[0], cr_vec3_load(at)));
+        }
+    }
+}
+
+// A point whose motion is given starts at o0 + from (o1 - o0) and moves by (to - from)(o1 - o0).
+static void spread_given(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
+                         cr_vec3 moved_bar, cr_zone_bars* bars)
+{
+    const double part = task->to - task->from;
+    cr_vec3_accumulate(&bars->obstacle0[vertex].x,
+                       cr_vec3_add_scaled(cr_vec3_scale(1.0 - task->from, start_bar), -part,
+                                          moved_bar));
+    cr_vec3_accumulate(&bars->obstacle1[vertex].x,
+                       cr_vec3_add_scaled(cr_vec3_scale(task->from, start_bar), part, moved_bar));
+}
+
+static void spread_row(const cr_zone* zone, const cr_zone_line* line, const double* y,
+                       cr_zone_bars* bars, cr_zone_row_bars* out)
+{
+    cr_row row;
+    cr_row_slip slip;
+    cr_row_bars local;
+    double dofs[CR_ROW_DOFS] = {0};
+    memset(&local, 0, sizeof local);
+    cr_zone_line_row(zone, line, &row);
+    const int rubs = line->mu > 0.0;
+    if (rubs) {
+        cr_row_slip_make(&slip, &row, zone->stick);
+    }
+    for (int b = 0; b < row.block_count; b++) {
+        for (int i = 0; i < row.size[b]; i++) {
+            dofs[row.offset[b] + i] = y[zone->block.items[row.block[b]].first + i];
+        }
+    }
+    const double lam = line->row.lam;
+    const double v = (cr_zone_line_dot(zone, line, line->a, y) -
+                      cr_zone_line_dot(zone, line, line->f, y)) /
+                     line->eps;
+    cr_row_adj(&row, rubs ? &slip : NULL, line->mu, lam, dofs, v, &local);
+    out->thickness += local.th;
+    out->friction += local.mu;
+    out->lever[0] += local.radius[0];
+    out->lever[1] += local.radius[1];
+    out->compliance -= v * lam;
+    for (int b = 0; b < row.block_count; b++) {
+        if (row.size[b] == 0) {
+            continue;
+        }
+        const cr_zone_block* block = &zone->block.items[row.block[b]];
+        if (block->frame >= 0) {
+            const int32_t f = block->frame;
+            cr_vec3_accumulate(&bars->t0[f].x, local.start[b]);
+            cr_vec3_accumulate(&bars->rp[f].x, local.r_p[b]);
+            cr_vec3_accumulate(&bars->r0[f].x, local.r_0[b]);
+            cr_vec3_accumulate(&bars->turn[f].x, local.roll[b]);
+        } else {
+            cr_vec3_accumulate(&bars->x0[block->node].x, local.start[b]);
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        const int32_t b = row.point_block[k];
+        if (line->point[k] < 0 || b < 0) {
+            continue;
+        }
+        const cr_zone_point* point = &zone->point.items[line->point[k]];
+        if (point->rigid) {
+            cr_vec3_accumulate(&bars->p[point->vertex].x, local.p[k]);
+        } else if (point->block < 0) {
+            spread_given(zone->task, point->vertex, local.start[b], local.u[b], bars);
+        }
+    }
+}
+
+// F1 has h^2 dE(x), x = x0 + d, with E reading the start of the step too.
+static void spread_sheet(cr_zone* zone, int32_t member, int32_t first_block, const double* y,
+                         cr_zone_bars* bars)
+{
+    const cr_zone_task* task = zone->task;
+    const int32_t s = task->member_sheet[member];
+    const int32_t from = task->sheet_node[s], count = task->sheet_node[s + 1] - from;
+    const cr_cloth_step step = cr_zone_sheet_step(task, member);
+    const double factor = -task->h * task->h;
+    const double* x = zone->sheet_x.items + 3 * first_block;
+    double* dofs = zone->sheet_scratch.items; // y at the nodes, then what the nodes feel
+    double* felt = dofs + 3 * count;
+    for (int32_t n = 0; n < count; n++) {
+        const int32_t block = zone->node_block.items[first_block + n];
+        const cr_vec3 at = block >= 0 ? cr_vec3_load(y + zone->block.items[block].first)
+                                      : (cr_vec3){0, 0, 0};
+        cr_vec3_store(dofs + 3 * n, at);
+        cr_vec3_store(felt + 3 * n, (cr_vec3){0, 0, 0});
+    }
+    cr_cloth_apply(&task->sheet[s], &task->material[s], &step, x, dofs, factor, felt);
+    for (int32_t n = 0; n < count; n++) {
+        const cr_vec3 at = cr_vec3_load(felt + 3 * n);
+        if (zone->node_block.items[first_block + n] >= 0) {
+            cr_vec3_accumulate(&bars->x0[from + n].x, at);
+        } else { // its end is o0 + to (o1 - o0), whatever its start
+            const int32_t v = task->bodies->node_vertex[from + n];
+            cr_vec3_accumulate(&bars->obstacle0[v].x, cr_vec3_scale(1.0 - task->to, at));
+            cr_vec3_accumulate(&bars->obstacle1[v].x, cr_vec3_scale(task->to, at));
+        }
+    }
+    const cr_cloth_bars cloth = {.material = &bars->material[s],
+                                 .wind = bars->wind,
+                                 .x0 = &bars->x0[from].x,
+                                 .v0 = &bars->v0[from].x,
+                                 .corner = bars->corner ? bars->corner[s] : NULL};
+    cr_cloth_gradient_adj(&task->sheet[s], &task->material[s], &step, x, dofs, factor, &cloth);
+}
+
+carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
+                         cr_zone_bars* bars, cr_zone_row_bars* rows)
+{
+    carom_status status = cr_zone_begin(zone, task);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    const cr_motion* motion = task->motion;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        if (block->frame >= 0) {
+            cr_vec3_store(zone->z + block->first, motion->w[block->frame]);
+            cr_vec3_store(zone->z + block->first + 3, motion->u[block->frame]);
+        } else {
+            cr_vec3_store(zone->z + block->first, motion->d[block->node]);
+        }
+    }
+    zone->along = 1.0;
+    cr_zone_point_place(zone);
+    status = cr_zone_line_recall(zone, lam);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    double* y = zone->d;
+    gather_end(zone, bars, y);
+    status = solve(zone, y);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    spread_inertia(zone, y, bars);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        spread_row(zone, &zone->line.items[i], y, bars, &rows[i]);
+    }
+    int32_t at = 0;
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
+        const int32_t s = task->member_sheet[i];
+        spread_sheet(zone, i, at, y, bars);
+        at += task->sheet_node[s + 1] - task->sheet_node[s];
+    }
+    return CAROM_OK;
+}

@@ -1,0 +1,54 @@
+// record.h - what a step did, as far as the way back needs to know it and cannot cheaply work it out.
+#pragma once
+
+#include "contact/candidate.h"
+#include "core/array.h"
+#include "math/quat.h"
+
+// A rigid frame in one part of a step: where it was, what acted on it, where the zone let it go.
+typedef struct cr_record_frame {
+    int32_t frame;
+    cr_vec3 t, v, om;
+    cr_quat q;
+    cr_vec3 force, torque;
+    cr_vec3 w, u;
+} cr_record_frame;
+
+typedef struct cr_record_node {
+    cr_vec3 x, v, force, d;
+} cr_record_node;
+
+// A contact that carried a load, with the numbers it had.
+typedef struct cr_record_row {
+    cr_candidate candidate; // its compliance is the row's own
+    double lam;             // kg m
+} cr_record_row;
+
+// One part of an island's step.
+typedef struct cr_record_part {
+    double h, from, to;
+    int32_t alone; // nonzero: nothing near and no cloth, so no zone
+    int32_t frame_begin, frame_end;
+    int32_t sheet_begin, sheet_end;
+    int32_t node_begin; // nodes of its sheets, one after another
+    int32_t row_begin, row_end;
+    int32_t weakly_active;
+} cr_record_part;
+
+// Parts in the order in which they were taken; those of one island follow each other. Keeps its
+// memory.
+typedef struct cr_record {
+    int64_t step;
+    double time; // s, at the start
+    CR_ARRAY(cr_record_part) part;
+    CR_ARRAY(cr_record_frame) frame;
+    CR_ARRAY(int32_t) sheet;
+    CR_ARRAY(cr_record_node) node;
+    CR_ARRAY(cr_record_row) row;
+} cr_record;
+
+void cr_record_clear(cr_record* record);
+void cr_record_release(cr_record* record);
+// Appends all of `from`.
+carom_status cr_record_append(cr_record* record, const cr_record* from);
+size_t cr_record_bytes(const cr_record* record); // in use

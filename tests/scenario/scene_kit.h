@@ -1,0 +1,376 @@
+// scene_kit.h - scenarios in a few lines: a scene as text, stepped under the eyes of a judge.
+//
+// Every kit_step asserts what holds in every scenario: the step succeeds, nothing intersects (by
+// cr_intersect_frame, which shares no code with the solver), nothing is lost (no NaN), and the
+// energy of what is not driven does not rise. A twin, the same scene turned and shifted, runs
+// beside it when asked for and has to stay the turned and shifted picture of it.
+#pragma once
+
+#include "api/handles.h"
+#include "carom/sim.h"
+#include "check.h"
+#include "collision/intersect_frame.h"
+#include "math/quat.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct kit {
+    carom_model* model;
+    carom_sim* sim;
+    double* x;      // [3*vertex_count] m, scratch
+    double* radius; // [body_count] m, what the judge takes balls for
+    int32_t vertex_count;
+    int driven;       // nonzero: something does work on the scene, so energy may rise
+    int ballistic;    // nonzero: energy by velocities half a step ahead, see kit_energy
+    int judge_every;  // steps between two looks of the judge
+    int failed;       // a step failed: the scenario is over
+    double energy;    // J, after the last step
+    double stored;    // J, at most so much do the contacts of the last step hold
+    double most_rise; // J, the worst step: rise beyond what contacts held and round-off
+    double least_gap; // m, the smallest ever
+    int32_t most_parts;
+    int64_t iterations;
+    carom_model* twin_model;
+    carom_sim* twin;
+    cr_quat twin_turn;
+    cr_vec3 twin_shift;
+    double* twin_x;
+} kit;
+
+// Round-off of an energy, relative to the sum of the sizes of its parts: a hundred sums of a
+// thousand terms.
+static const double kit_energy_noise = 1e-12;
+// A zone is solved when its last Newton step is below 1e-9 of the motion; this part of the kinetic
+// energy may be off by that.
+static const double kit_solver_noise = 1e-9;
+
+// A contact gives way by compliance * load * h^2 / mass (docs/contact.md): of exact balls, whose
+// radius is no layer but the shape itself, so much may overlap, relative to the radius. 1e-5 g h^2
+// is 1.7e-7 m at h = 1/24 s.
+static const double kit_give = 1e-4;
+
+// ---- text
+
+// printf into a new block, ' standing for ". The caller frees it.
+static inline char* kit_vtext(const char* format, va_list list)
+{
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(NULL, 0, format, list);
+    char* text = malloc((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    for (char* c = text; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    return text;
+}
+
+static inline char* kit_text(const char* format, ...) __attribute__((format(printf, 1, 2)));
+static inline char* kit_text(const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    char* text = kit_vtext(format, list);
+    va_end(list);
+    return text;
+}
+
+// ---- opening and closing
+
+static inline carom_model* kit_build(const char* text)
+{
+    carom_error error = {0};
+    carom_scene* scene = NULL;
+    carom_model* model = NULL;
+    if (carom_scene_parse(text, strlen(text), NULL, &scene, &error) != CAROM_OK ||
+        carom_model_create(scene, &model, &error) != CAROM_OK) {
+        printf("%s\n", error.message);
+        check_failures++;
+    }
+    carom_scene_destroy(scene);
+    return model;
+}
+
+// By kinetic energy of the step's own velocities v, no implicit step can raise the energy; but a
+// body in free fall loses m g^2 h^2/2 a step by it, up and down alike, and a bounce gives it back.
+// Velocities half a step ahead, v + h g/2, are those of the parabola through the steps: by them a
+// free flight and a bounce with e = 1 keep the energy.
+static inline double kit_energy_of(const kit* k, const carom_sim* sim)
+{
+    double energy = carom_sim_energy(sim).total;
+    if (k->ballistic) {
+        double p[3], l[3];
+        carom_sim_momentum(sim, p, l);
+        const double* g = k->model->numbers->world.gravity;
+        energy += 0.5 * carom_model_dt(k->model) * (p[0] * g[0] + p[1] * g[1] + p[2] * g[2]);
+    }
+    return energy;
+}
+
+// One scene from text with ' for " (the caller's own braces and all). Never NULL; when the scene is
+// refused, that is a failure and every later call on the kit does nothing.
+static inline kit* kit_open_text(const char* text)
+{
+    kit* k = calloc(1, sizeof(kit));
+    carom_error error = {0};
+    k->judge_every = 10;
+    k->least_gap = HUGE_VAL;
+    k->model = kit_build(text);
+    k->failed = !k->model;
+    if (k->model) {
+        k->vertex_count = carom_model_vertex_count(k->model);
+        k->x = calloc(3 * (size_t)k->vertex_count + 1, sizeof(double));
+        const cr_body_set* bodies = &k->model->numbers->bodies;
+        k->radius = calloc((size_t)bodies->body_count + 1, sizeof(double));
+        for (int32_t b = 0; b < bodies->body_count; b++) {
+            k->radius[b] = (1 - kit_give) * bodies->radius[b];
+        }
+        CHECK(carom_sim_create(k->model, 1, &k->sim, &error) == CAROM_OK);
+        k->energy = kit_energy_of(k, k->sim);
+    }
+    return k;
+}
+
+static inline kit* kit_open(const char* format, ...) __attribute__((format(printf, 1, 2)));
+static inline kit* kit_open(const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    char* text = kit_vtext(format, list);
+    va_end(list);
+    kit* k = kit_open_text(text);
+    free(text);
+    return k;
+}
+
+static inline void kit_close(kit* k)
+{
+    carom_sim_destroy(k->sim);
+    carom_model_destroy(k->model);
+    carom_sim_destroy(k->twin);
+    carom_model_destroy(k->twin_model);
+    free(k->x);
+    free(k->radius);
+    free(k->twin_x);
+    free(k);
+}
+
+// ---- the twin
+
+static inline void kit_move(cr_quat turn, cr_vec3 shift, int32_t count, double* x)
+{
+    const cr_mat3 r = cr_quat_to_matrix(turn);
+    for (int32_t i = 0; i < count; i++) {
+        cr_vec3_store(x + 3 * i, cr_vec3_add(cr_mat3_apply(r, cr_vec3_load(x + 3 * i)), shift));
+    }
+}
+
+// Turns and shifts all that a model says about places and directions. Locks are along the axes of
+// the world, so a scene with locks can only be shifted.
+static inline void kit_move_model(cr_model* m, cr_quat turn, cr_vec3 shift)
+{
+    const cr_vec3 none = {0, 0, 0};
+    kit_move(turn, none, 1, m->world.gravity);
+    kit_move(turn, none, 1, m->world.wind);
+    kit_move(turn, shift, m->bodies.frame_count, m->t0);
+    kit_move(turn, none, m->bodies.frame_count, m->v0);
+    kit_move(turn, shift, m->bodies.node_count, m->x0);
+    kit_move(turn, none, m->bodies.node_count, m->xv0);
+    for (int32_t f = 0; f < m->bodies.frame_count; f++) {
+        cr_quat_store(m->q0 + 4 * f,
+                      cr_quat_normalize(cr_quat_mul(turn, cr_quat_load(m->q0 + 4 * f))));
+    }
+    for (int32_t s = 0; s < m->script_count; s++) {
+        kit_move(turn, none, m->script[s].key_count, m->script[s].shift);
+        if (m->script[s].turn) {
+            kit_move(turn, none, m->script[s].key_count, m->script[s].turn);
+        }
+    }
+    for (int32_t l = 0; l < m->load_count; l++) {
+        kit_move(turn, none, m->load[l].step_count, m->load[l].force);
+        if (m->load[l].torque) {
+            kit_move(turn, none, m->load[l].step_count, m->load[l].torque);
+        }
+    }
+}
+
+// Gives the scene of the same text a twin turned by a rotation vector (rad) and shifted (m).
+static inline void kit_twin(kit* k, const char* text, cr_vec3 turn, cr_vec3 shift)
+{
+    carom_error error = {0};
+    k->twin_model = k->failed ? NULL : kit_build(text);
+    if (!k->twin_model) {
+        return;
+    }
+    k->twin_turn = cr_quat_from_rotation(turn);
+    k->twin_shift = shift;
+    kit_move_model(k->twin_model->numbers, k->twin_turn, shift);
+    k->twin_x = calloc(3 * (size_t)k->vertex_count + 1, sizeof(double));
+    CHECK(carom_sim_create(k->twin_model, 1, &k->twin, &error) == CAROM_OK);
+}
+
+// How far the twin is from the turned and shifted picture of the scene: m, the worst vertex.
+static inline double kit_twin_off(kit* k)
+{
+    if (!k->twin || k->failed) {
+        return k->failed ? HUGE_VAL : 0.0;
+    }
+    carom_sim_vertices(k->sim, k->x);
+    carom_sim_vertices(k->twin, k->twin_x);
+    kit_move(k->twin_turn, k->twin_shift, k->vertex_count, k->x);
+    double most = 0.0;
+    for (int32_t i = 0; i < 3 * k->vertex_count; i++) {
+        const double off = fabs(k->x[i] - k->twin_x[i]);
+        most = off <= most ? most : off; // a NaN is kept
+    }
+    return most;
+}
+
+// ---- stepping
+
+// The judge's look at the scene as it is now.
+static inline void kit_judge(kit* k)
+{
+    const cr_model* m = k->model->numbers;
+    cr_intersect_report report;
+    carom_sim_vertices(k->sim, k->x);
+    const carom_status status =
+        cr_intersect_frame(&m->surface, k->x, k->radius, 0.0, CR_INTERSECT_FRAME_INSIDE, &report);
+    CHECK(status == CAROM_OK);
+    CHECK(report.pair_count == 0 && report.inside_count == 0);
+    if (report.pair_count || report.inside_count) {
+        k->failed = 1;
+        printf("  at %.6g s \"%s\" and \"%s\" intersect (%d pairs, %d inside)\n",
+               carom_sim_time(k->sim),
+               carom_model_body_name(k->model, report.pair_count ? report.body[0] : report.inner),
+               carom_model_body_name(k->model, report.pair_count ? report.body[1] : report.outer),
+               report.pair_count, report.inside_count);
+    }
+}
+
+// What the contacts of the last step hold: each gives way by eps * lam and stores half of force
+// times depth. That much may come back when it lets go.
+static inline double kit_stored(const carom_sim* sim, double h)
+{
+    double force = 0.0;
+    for (int32_t i = 0; i < carom_sim_contact_count(sim); i++) {
+        carom_contact c;
+        carom_sim_contact(sim, i, &c);
+        force += fabs(c.impulse[0] * c.normal[0] + c.impulse[1] * c.normal[1] +
+                      c.impulse[2] * c.normal[2]) /
+                 h;
+    }
+    return 0.5 * force * fmax(0.0, -carom_sim_info(sim).least_gap);
+}
+
+static inline void kit_watch_energy(kit* k)
+{
+    const carom_energy e = carom_sim_energy(k->sim);
+    const double now = kit_energy_of(k, k->sim);
+    const double noise =
+        kit_energy_noise * (e.kinetic + fabs(e.gravity) + e.elastic) + kit_solver_noise * e.kinetic;
+    const double rise = now - k->energy - k->stored - noise;
+    if (!k->driven && !(rise <= 0.0)) {
+        if (!(rise <= k->most_rise)) {
+            k->most_rise = rise;
+            printf("  at %.6g s the energy %.10g J rises by %.3g J, contacts held %.3g J\n",
+                   carom_sim_time(k->sim), now, now - k->energy, k->stored);
+        }
+        check_failures++;
+    }
+    k->energy = now;
+    k->stored = kit_stored(k->sim, carom_model_dt(k->model));
+}
+
+// One step and all that must hold after it. 0 when the scenario cannot go on.
+static inline int kit_step(kit* k)
+{
+    carom_error error = {0};
+    if (k->failed) {
+        return 0;
+    }
+    if (carom_sim_step(k->sim, &error) != CAROM_OK) {
+        printf("  %s\n", error.message);
+        check_failures++;
+        k->failed = 1;
+        return 0;
+    }
+    if (k->twin && carom_sim_step(k->twin, &error) != CAROM_OK) {
+        printf("  twin: %s\n", error.message);
+        check_failures++;
+        k->failed = 1;
+        return 0;
+    }
+    const carom_step_info info = carom_sim_info(k->sim);
+    k->least_gap = fmin(k->least_gap, info.least_gap);
+    k->most_parts = info.parts > k->most_parts ? info.parts : k->most_parts;
+    k->iterations += info.iterations;
+    kit_watch_energy(k);
+    if (carom_sim_steps(k->sim) % k->judge_every == 0) {
+        kit_judge(k);
+    }
+    return !k->failed;
+}
+
+// Steps until the given time (s), then a look of the judge. 0 when the scenario cannot go on.
+static inline int kit_run(kit* k, double until)
+{
+    const int64_t steps = llround(until / (k->model ? carom_model_dt(k->model) : 1.0));
+    while (!k->failed && carom_sim_steps(k->sim) < steps) {
+        kit_step(k);
+    }
+    if (!k->failed) {
+        kit_judge(k);
+    }
+    return !k->failed;
+}
+
+// ---- reading
+
+// State of a body by name; zero when the scenario failed.
+static inline carom_body_state kit_body(const kit* k, const char* name)
+{
+    carom_body_state state = {0};
+    if (k->sim) {
+        const int32_t body = carom_model_body_find(k->model, name);
+        CHECK(body >= 0);
+        carom_sim_body(k->sim, body, &state);
+    }
+    return state;
+}
+
+// Sum of the impulses (N s) on a body in the last step; from: only those from that body (or NULL).
+static inline cr_vec3 kit_impulse(const kit* k, const char* on, const char* from)
+{
+    cr_vec3 sum = {0, 0, 0};
+    if (k->failed) {
+        return sum;
+    }
+    const int32_t a = carom_model_body_find(k->model, on);
+    const int32_t b = from ? carom_model_body_find(k->model, from) : -1;
+    for (int32_t i = 0; i < carom_sim_contact_count(k->sim); i++) {
+        carom_contact c;
+        carom_sim_contact(k->sim, i, &c);
+        for (int side = 0; side < 2; side++) {
+            if (c.body[side] == a && (b < 0 || c.body[1 - side] == b)) {
+                sum = cr_vec3_add_scaled(sum, side ? 1.0 : -1.0, cr_vec3_load(c.impulse));
+            }
+        }
+    }
+    return sum;
+}
+
+// rad, between the orientations of two states.
+static inline double kit_tilt(const carom_body_state* a, const carom_body_state* b)
+{
+    const cr_quat d =
+        cr_quat_mul(cr_quat_conjugate(cr_quat_load(a->quaternion)), cr_quat_load(b->quaternion));
+    return 2.0 * asin(fmin(1.0, cr_vec3_norm((cr_vec3){d.x, d.y, d.z})));
+}
+
+static inline double kit_apart(const carom_body_state* a, const carom_body_state* b)
+{
+    return cr_vec3_norm(cr_vec3_sub(cr_vec3_load(a->position), cr_vec3_load(b->position)));
+}

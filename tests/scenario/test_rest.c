@@ -1,0 +1,160 @@
+// Drop and rest: what lies still stays where it is, at any step, and its contacts carry its weight.
+#include "scenario/scene_kit.h"
+
+static const double gravity = 9.81;
+static const double steps_per_second[] = {24, 60, 200, 1000};
+
+// The ground is a plane of zero thickness and two triangles.
+#define GROUND                                                                                     \
+    "{'name': 'ground', 'type': 'fixed', 'mesh': {'sheet': {'width': 8, 'height': 8, 'nx': 1, "    \
+    "'ny': 1}}}"
+
+// At rest for ten seconds after a fall: how far the body strays, how much it turns, what it weighs.
+static void rest(const char* shape, double mass, double drop, double friction, double watch)
+{
+    for (int i = 0; i < 4; i++) {
+        kit* k = kit_open("{'carom': 1, 'world': {'dt': %.17g, 'friction': %g}, 'bodies': [" GROUND
+                          ", {'name': 'it', %s, 'mass': %.17g, 'position': [0.1, 0.2, %.17g]}]}",
+                          1 / steps_per_second[i], friction, shape, mass, drop);
+        const double h = 1 / steps_per_second[i];
+        k->judge_every = 200;
+        kit_run(k, 2.0);
+        const carom_body_state start = kit_body(k, "it");
+        double most = 0.0, off = 0.0;
+        while (!k->failed && carom_sim_time(k->sim) < 2.0 + watch - 0.5 * h && kit_step(k)) {
+            const carom_body_state now = kit_body(k, "it");
+            most = fmax(most, kit_apart(&start, &now));
+            const cr_vec3 push = kit_impulse(k, "it", "ground");
+            off = fmax(off, cr_vec3_norm((cr_vec3){push.x, push.y, push.z - mass * gravity * h}));
+        }
+        const carom_body_state end = kit_body(k, "it");
+        CHECK(!k->failed);
+        CHECK_NEAR(most, 0, 1e-6);
+        CHECK_NEAR(kit_tilt(&start, &end), 0, 1e-6);
+        CHECK_NEAR(off, 0, 1e-6 * mass * gravity * h);
+        printf("  h 1/%-4.0f drift %.2g m, tilt %.2g, impulse off by %.2g of m g h\n",
+               steps_per_second[i], most, kit_tilt(&start, &end), off / (mass * gravity * h));
+        kit_close(k);
+    }
+}
+
+static void test_a_box_rests_without_friction(void)
+{
+    rest("'mesh': {'box': {'x': 0.4, 'y': 0.3, 'z': 0.2}}", 2.5, 0.3, 0.0, 10.0);
+}
+
+static void test_a_box_rests_with_friction(void)
+{
+    rest("'mesh': {'box': {'x': 0.4, 'y': 0.3, 'z': 0.2}}", 2.5, 0.3, 0.5, 10.0);
+}
+
+static void test_a_box_dropped_on_its_edge_comes_to_rest(void)
+{
+    rest("'mesh': {'box': {'x': 0.4, 'y': 0.3, 'z': 0.2}}, 'rotation': [0.3, 0.2, 0]", 2.5, 0.3,
+         0.5, 2.0);
+}
+
+static void test_a_sphere_rests(void)
+{
+    rest("'sphere': {'radius': 0.1}", 1.0, 0.3, 0.5, 10.0);
+}
+
+static void test_a_capsule_rests(void)
+{
+    rest("'capsule': {'radius': 0.1, 'length': 0.5}, 'rotation': [0, 1.5707963267948966, 0]", 1.0,
+         0.3, 0.5, 2.0);
+}
+
+// A round foot of 24 corners: as redundant as supports get.
+static void test_a_cylinder_rests(void)
+{
+    rest("'mesh': {'cylinder': {'radius': 0.1, 'height': 0.2, 'segments': 24}}", 1.0, 0.3, 0.5,
+         2.0);
+}
+
+// The k-th interface from above carries k m g. With neither shift nor taper the boxes are exactly
+// aligned: corner on corner, edge on edge. A rounded edge over a rounded edge is an unstable
+// balance, so flush edges are kept by symmetry alone; a taper keeps every corner over a face.
+static void stack(int count, double friction, double gap, double shift, double taper)
+{
+    const double masses[] = {1.0, 2.0};
+    for (int m = 0; m < 2; m++) {
+        for (int i = 0; i < 4; i++) {
+            const double h = 1 / steps_per_second[i];
+            char bodies[8000] = "";
+            double z = 0.0;
+            for (int b = 0; b < count; b++) {
+                char* one = kit_text(", {'name': 'b%d', 'mesh': {'box': {'x': 0.2, 'y': %g, 'z': "
+                                     "0.2}}, 'mass': %g, 'position': [%g, 0, %.17g]}",
+                                     b, 0.2 - b * taper, b % 2 ? masses[m] : 1.0,
+                                     b % 2 ? shift : 0.0, z + 0.1 + gap);
+                strcat(bodies, one);
+                free(one);
+                z += 0.2 + gap;
+            }
+            kit* k = kit_open("{'carom': 1, 'world': {'dt': %.17g, 'friction': %g}, 'bodies': "
+                              "[" GROUND "%s]}",
+                              h, friction, bodies);
+            k->judge_every = 100;
+            kit_run(k, 1.0);
+            const carom_body_state before = kit_body(k, k->failed ? "ground" : "b0");
+            char top_name[8];
+            snprintf(top_name, sizeof top_name, "b%d", count - 1);
+            const carom_body_state top = kit_body(k, top_name);
+            kit_run(k, i < 3 ? 11.0 : 2.0);
+            const carom_body_state after = kit_body(k, "b0"), top_after = kit_body(k, top_name);
+            double above = 0.0, worst = 0.0;
+            for (int b = count - 1; b >= 0; b--) {
+                char name[8], below[8];
+                snprintf(name, sizeof name, "b%d", b);
+                snprintf(below, sizeof below, b ? "b%d" : "ground", b - 1);
+                above += b % 2 ? masses[m] : 1.0;
+                const cr_vec3 push = kit_impulse(k, name, below);
+                worst = fmax(worst, fabs(push.z / (above * gravity * h) - 1));
+            }
+            CHECK(!k->failed);
+            CHECK_NEAR(worst, 0, 1e-6);
+            CHECK_NEAR(kit_apart(&before, &after), 0, 1e-6);
+            CHECK_NEAR(kit_apart(&top, &top_after), 0, 1e-6);
+            printf("  %d boxes, masses 1 and %g, h 1/%-4.0f loads off by %.2g, drift %.2g\n", count,
+                   masses[m], steps_per_second[i], worst,
+                   fmax(kit_apart(&before, &after), kit_apart(&top, &top_after)));
+            kit_close(k);
+        }
+    }
+}
+
+static void test_an_aligned_stack_carries_its_weight(void)
+{
+    stack(5, 0.5, 1e-3, 0.0, 0.0);
+}
+
+static void test_an_aligned_stack_without_friction(void)
+{
+    stack(5, 0.0, 1e-3, 0.0, 0.0);
+}
+
+static void test_a_staggered_stack(void)
+{
+    stack(5, 0.5, 1e-3, 0.05, 0.01);
+}
+
+static void test_a_stack_dropped_into_place(void)
+{
+    stack(4, 0.5, 0.02, 0.03, 0.01);
+}
+
+int main(void)
+{
+    RUN(test_a_box_rests_without_friction);
+    RUN(test_a_box_rests_with_friction);
+    RUN(test_a_box_dropped_on_its_edge_comes_to_rest);
+    RUN(test_a_sphere_rests);
+    RUN(test_a_capsule_rests);
+    RUN(test_a_cylinder_rests);
+    RUN(test_an_aligned_stack_carries_its_weight);
+    RUN(test_an_aligned_stack_without_friction);
+    RUN(test_a_staggered_stack);
+    RUN(test_a_stack_dropped_into_place);
+    return check_failures != 0;
+}

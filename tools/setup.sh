@@ -1,0 +1,63 @@
+#!/bin/sh
+# setup.sh build|test: installs what building or testing needs and this machine lacks, by Debian
+# package name. What is there already, from wherever it came, is left alone. On a machine without
+# apt-get it names what is missing and lets the build say what it cannot do without.
+set -u
+purpose=${1:-build}
+missing=""
+
+# A thing is there when a trial of it succeeds, so that a second run does nothing.
+need() { # PACKAGE COMMAND...
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+program() {
+    command -v "$1"
+}
+header() { # COMPILER HEADER [FLAG...]
+    compiler=$1
+    name=$2
+    shift 2
+    echo "#include <$name>" | "$compiler" "$@" -E -x c -
+}
+
+need gcc program gcc
+need libc6-dev header gcc stdlib.h
+need cmake program cmake
+need ninja-build program ninja
+need libjansson-dev header gcc jansson.h
+need libsuitesparse-dev header gcc amd.h -I/usr/include/suitesparse -I/usr/local/include/suitesparse
+need zlib1g-dev header gcc zlib.h
+if [ "$purpose" = test ]; then
+    need g++ program g++
+    need pkg-config program pkg-config
+    need python3 program python3
+    need clang program clang
+    need libomp-dev header clang omp.h -fopenmp
+    need clang-format program clang-format
+    need clang-tidy program clang-tidy
+fi
+[ -z "$missing" ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "setup: this machine lacks (by Debian's names):$missing"
+    echo "setup: there is no apt-get here; please install them if the build asks for them"
+    exit 0
+fi
+if [ "$(id -u)" = 0 ]; then
+    as_root=env
+elif command -v sudo >/dev/null; then
+    as_root="sudo env"
+else
+    echo "setup: missing:$missing; as root, run: apt-get install$missing" >&2
+    exit 1
+fi
+echo "setup: installing$missing"
+$as_root DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
+    echo "setup: the package lists could not be renewed; trying with those that are here"
+# shellcheck disable=SC2086 # one word per package
+$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing || {
+    echo "setup: apt-get could not install$missing" >&2
+    exit 1
+}
