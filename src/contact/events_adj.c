@@ -392,7 +392,9 @@ static carom_status support_reverse(reverse* r, int32_t index)
         cr_vec3_accumulate(r->out->inertia + 3 * f, r->impulse.inertia[b]);
         r->out->mass[f] += r->impulse.mass[b];
     }
-    if (status == CAROM_OK) {
+    if (status == CAROM_OK) { // what is given keeps its velocity: there its acceleration is 0
+        memset(r->impulse.given, 0,
+               4 * (size_t)(impact->row_end - impact->row_begin) * sizeof(cr_vec3));
         points_reverse(r, impact);
     }
     return status;

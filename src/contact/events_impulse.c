@@ -224,11 +224,23 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     return CAROM_OK;
 }
 
+// b = a - mu Gamma^T rub
+static void set_push(cr_events_impulse_line* line)
+{
+    const double rub[3] = {line->rub.x, line->rub.y, line->rub.z};
+    memcpy(line->b, line->a, sizeof line->b);
+    for (int k = 0; k < 12 && line->mu > 0.0; k++) {
+        for (int i = 0; i < 3; i++) {
+            line->b[k] -= line->mu * rub[i] * line->gamma[12 * i + k];
+        }
+    }
+}
+
 void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, double stick)
 {
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
-        memcpy(line->b, line->a, sizeof line->b);
+        set_push(line);
         if (!(line->mu > 0.0)) {
             continue;
         }
@@ -244,12 +256,7 @@ void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, do
             line->fall = size > 0.0 ? 1.0 / (size * stick * stick) : 0.0;
         }
         line->rub = cr_vec3_scale(line->weight, line->tau);
-        const double rub[3] = {line->rub.x, line->rub.y, line->rub.z};
-        for (int k = 0; k < 12; k++) {
-            for (int i = 0; i < 3; i++) {
-                line->b[k] -= line->mu * rub[i] * line->gamma[12 * i + k];
-            }
-        }
+        set_push(line);
     }
 }
 
@@ -715,11 +722,32 @@ static int all_finite(const cr_events_impulse_system* system)
     return 1;
 }
 
+// One more step of Newton, for the friction to the last digit. Where a contact sticks, rub says
+// what it holds, and its value at a rounded slip is known worse by 1/stick than by the load: so it
+// is taken from the linear problem, drub = (weight - fall tau tau^T) dtau.
+static void polish(cr_events_impulse_system* system, double stick)
+{
+    cr_events_impulse_rub(system, system->u, stick);
+    if (!solve_lcp(system)) {
+        return;
+    }
+    for (int32_t c = 0; c < system->m; c++) {
+        cr_events_impulse_line* line = &system->line[c];
+        const cr_vec3 n = system->row[c].at.n;
+        cr_vec3 d = slip_of(system, c, system->du);
+        d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
+        line->rub = cr_vec3_add_scaled(line->rub, line->weight, d);
+        line->rub =
+            cr_vec3_add_scaled(line->rub, -line->fall * cr_vec3_dot(line->tau, d), line->tau);
+        set_push(line);
+    }
+    take_step(system, 1.0);
+}
+
 // u = before + M^-1 sum j b, so that what one body gains another loses, to the last digit.
-static int settle(const cr_events* events, cr_events_impulse_system* system)
+static int settle(cr_events_impulse_system* system)
 {
     const int32_t n = system->n;
-    cr_events_impulse_rub(system, system->u, events->task->friction_speed);
     memset(system->right, 0, (size_t)n * sizeof(double));
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
@@ -781,7 +809,10 @@ carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact
         events->report.unrubbed++;
         return cr_events_impulse_solve(events, impact);
     }
-    if (!ok || !settle(events, &system) || !all_finite(&system)) {
+    if (ok && impact->rubs) {
+        polish(&system, stick);
+    }
+    if (!ok || !settle(&system) || !all_finite(&system)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
     events->report.tamed += impact->tamed;
