@@ -299,7 +299,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
 
 // Writes down a part that was solved, before its end becomes the members' place.
 static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
-                               double from, double to, int alone)
+                               double from, double to, int alone, int hits)
 {
     const cr_model* model = sim->model;
     const cr_motion* motion = &sim->motion;
@@ -346,20 +346,22 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
         row.candidate.compliance = rows[i].compliance;
         ok = cr_array_push(&record->row, row);
     }
+    part.impact_begin = record->impact.count;
+    if (hits && ok) {
+        ok = cr_events_save(worker->events, &record->impact) == CAROM_OK;
+    }
+    part.impact_end = record->impact.count;
     part.frame_end = record->frame.count;
     part.sheet_end = record->sheet.count;
     part.row_end = record->row.count;
     return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
-// Impacts on the way to the targets, which are others after them.
-static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
-                         double to)
+cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
+                                double to)
 {
     const cr_model* model = sim->model;
-    const cr_island* island = &sim->near.island.items[index];
-    cr_island_result* result = &sim->island.items[index];
-    const cr_events_task task = {
+    return (cr_events_task){
         .bodies = &model->bodies,
         .motion = &sim->motion,
         .q_target = sim->q_target,
@@ -369,8 +371,6 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
         .h = h,
         .frame_count = worker->frame.count,
         .frame = worker->frame.items,
-        .candidate_count = island->candidate_end - island->candidate_begin,
-        .candidate = sim->near.candidate.items + island->candidate_begin,
         .obstacle0 = sim->obstacle0,
         .obstacle1 = sim->obstacle1,
         .from = from,
@@ -379,6 +379,18 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
         .bounce_floor = model->world.bounce_floor,
         .max_events = model->world.max_events,
     };
+}
+
+// Impacts on the way to the targets, which are others after them.
+static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
+                         double to)
+{
+    const cr_model* model = sim->model;
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    cr_events_task task = cr_island_events(sim, worker, h, from, to);
+    task.candidate_count = island->candidate_end - island->candidate_begin;
+    task.candidate = sim->near.candidate.items + island->candidate_begin;
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);
     const cr_events_contact* hits;
@@ -413,6 +425,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     int32_t warm_count = sim->state.memory.count;
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
+        const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
         make_room(sim, worker);
         if (!alone) {
@@ -436,7 +449,8 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             warm_count = worker->warm.count;
         }
         if (sim->keeps) {
-            const carom_status status = write_down(sim, worker, index, h, from, to, alone);
+            const carom_status status = write_down(sim, worker, index, h, from, to, alone,
+                                                   result->impacts > impacts);
             if (status != CAROM_OK) {
                 return status;
             }

@@ -65,5 +65,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
 // The zone of one part, as a task: candidates and warm start are the caller's.
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
                             double to);
+// The impacts of one part, as a task: the candidates are the caller's.
+cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
+                                double to);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);
