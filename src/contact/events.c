@@ -21,6 +21,11 @@ void cr_events_destroy(cr_events* events)
     cr_array_release(&events->body);
     cr_array_release(&events->segment);
     cr_array_release(&events->near);
+    cr_array_release(&events->toi);
+    cr_array_release(&events->near_of);
+    cr_array_release(&events->near_first);
+    cr_array_release(&events->seen);
+    cr_array_release(&events->start);
     cr_array_release(&events->impact);
     cr_array_release(&events->member);
     cr_array_release(&events->row);
@@ -90,21 +95,56 @@ static int32_t find_member(const cr_events_task* task, int32_t body)
     return -1;
 }
 
-// Everybody at the start, and which pairs may meet. *hits: whether any does.
-static carom_status begin(cr_events* events, int32_t* hits)
+// Where in near the pairs of each body are.
+static carom_status list_near(cr_events* events)
+{
+    const int32_t bodies = events->body.count;
+    if (!cr_array_reserve(&events->near_first, bodies + 2) ||
+        !cr_array_reserve(&events->near_of, 2 * events->near.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    int32_t* first = events->near_first.items;
+    memset(first, 0, (size_t)(bodies + 2) * sizeof(int32_t));
+    for (int pass = 0; pass < 2; pass++) { // counts, two places ahead; then they move to ends
+        for (int32_t i = 0; i < events->near.count; i++) {
+            for (int side = 0; side < 2; side++) {
+                const int32_t body = events->near.items[i].side[side];
+                if (body >= 0 && pass == 0) {
+                    first[body + 2]++;
+                } else if (body >= 0) {
+                    events->near_of.items[first[body + 1]++] = i;
+                }
+            }
+        }
+        for (int32_t b = 0; b < bodies && pass == 0; b++) {
+            first[b + 2] += first[b + 1];
+        }
+    }
+    return CAROM_OK;
+}
+
+static carom_status begin_bodies(cr_events* events)
 {
     const cr_events_task* task = events->task;
-    events->body.count = events->segment.count = events->near.count = 0;
+    events->body.count = events->segment.count = events->near.count = events->start.count = 0;
     events->impact.count = events->member.count = events->row.count = events->contact.count = 0;
     events->report = (cr_events_report){0};
-    *hits = 0;
     for (int32_t i = 0; i < task->frame_count; i++) {
-        if (begin_body(events, i) != CAROM_OK) {
+        if (begin_body(events, i) != CAROM_OK ||
+            !cr_array_push(&events->start, cr_events_path_pose(events, i, 0.0))) {
             return CAROM_ERR_MEMORY;
         }
     }
+    return CAROM_OK;
+}
+
+// The near pairs, with a first look at each: toi is 0 where something may come of it.
+static carom_status begin_near(cr_events* events)
+{
+    const cr_events_task* task = events->task;
     int32_t last[2] = {-1, -1};
     cr_events_near near = {0};
+    events->toi.count = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         const cr_pair* pair = &task->candidate[i].pair;
         const int32_t body[2] = {task->bodies->vertex_body[pair->v[0]],
@@ -119,10 +159,10 @@ static carom_status begin(cr_events* events, int32_t* hits)
             continue;
         }
         near.candidate = i;
-        // until the bodies that rest are known, a first look is all
+        near.row = CR_EVENTS_GROUP_UNSEEN;
         const int may = cr_events_path_first(events, &near);
-        near.toi = may ? 0.0 : HUGE_VAL;
-        if (!cr_array_push(&events->near, near)) {
+        if (!cr_array_push(&events->near, near) ||
+            !cr_array_push(&events->toi, may ? 0.0 : HUGE_VAL)) {
             return CAROM_ERR_MEMORY;
         }
         for (int side = 0; side < 2; side++) {
@@ -131,24 +171,37 @@ static carom_status begin(cr_events* events, int32_t* hits)
             }
         }
     }
-    for (int32_t i = 0; i < events->near.count; i++) {
-        cr_events_near* at = &events->near.items[i];
-        if (at->toi == 0.0) {
-            cr_events_path_search(events, at);
-            *hits += at->toi < HUGE_VAL;
+    return CAROM_OK;
+}
+
+// Everybody at the start, and which pairs may meet. *hits: whether any does.
+static carom_status begin(cr_events* events, int32_t* hits)
+{
+    carom_status status = begin_bodies(events);
+    if (status == CAROM_OK) {
+        status = begin_near(events);
+    }
+    *hits = 0;
+    // only now it is known who rests
+    for (int32_t i = 0; i < events->near.count && status == CAROM_OK; i++) {
+        double* toi = &events->toi.items[i];
+        if (*toi < HUGE_VAL) {
+            *toi = cr_events_path_search(events, &events->near.items[i]);
+            *hits += *toi < HUGE_VAL;
         }
     }
-    return CAROM_OK;
+    return status == CAROM_OK && *hits ? list_near(events) : status;
 }
 
 // The pairs of bodies that got other paths look again.
 static void search_again(cr_events* events, const cr_events_impact* impact)
 {
-    for (int32_t i = 0; i < events->near.count; i++) {
-        cr_events_near* near = &events->near.items[i];
-        if (cr_events_group_has(events, impact, near->side[0]) ||
-            cr_events_group_has(events, impact, near->side[1])) {
-            cr_events_path_search(events, near);
+    for (int32_t m = impact->member_begin; m < impact->member_end; m++) {
+        const int32_t body = events->member.items[m].body;
+        for (int32_t i = events->near_first.items[body]; i < events->near_first.items[body + 1];
+             i++) {
+            const int32_t near = events->near_of.items[i];
+            events->toi.items[near] = cr_events_path_search(events, &events->near.items[near]);
         }
     }
 }
@@ -156,9 +209,10 @@ static void search_again(cr_events* events, const cr_events_impact* impact)
 static int32_t earliest(const cr_events* events)
 {
     int32_t best = -1;
+    double least = HUGE_VAL;
     for (int32_t i = 0; i < events->near.count; i++) {
-        const double toi = events->near.items[i].toi;
-        if (toi < HUGE_VAL && (best < 0 || toi < events->near.items[best].toi)) {
+        if (events->toi.items[i] < least) {
+            least = events->toi.items[i];
             best = i;
         }
     }
@@ -307,7 +361,7 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
 // first nothing happens yet: it is looked for again.
 static carom_status happen(cr_events* events, int32_t first)
 {
-    cr_events_near* near = &events->near.items[first];
+    const cr_events_near* near = &events->near.items[first];
     for (int side = 0; side < 2; side++) {
         if (unasked(events, near->side[side])) {
             return ask_support(events, near->side[side]);
@@ -330,7 +384,7 @@ static carom_status happen(cr_events* events, int32_t first)
     }
     if (status != CAROM_OK || !pushes(events, &impact)) {
         forget(events, &impact);
-        near->toi = HUGE_VAL;
+        events->toi.items[first] = HUGE_VAL;
         return CAROM_OK;
     }
     status = report_contacts(events, &impact);

@@ -1,5 +1,6 @@
 #include "contact/events_inside.h"
 #include "contact/row.h"
+#include <stdlib.h>
 
 // Rows of one impact of two bodies that are apart by more than this part of the tolerance belong
 // together only if they point the same way, by this cosine: else they are other contacts, later.
@@ -17,14 +18,9 @@ typedef struct group {
     int32_t pair[CR_EVENTS_GROUP_PAIRS][2]; // bodies ascending, -1: anything given
 } group;
 
-int cr_events_group_has(const cr_events* events, const cr_events_impact* impact, int32_t body)
+static cr_events_near* seen(const group* g, int32_t i)
 {
-    for (int32_t i = impact->member_begin; i < impact->member_end && body >= 0; i++) {
-        if (events->member.items[i].body == body) {
-            return 1;
-        }
-    }
-    return 0;
+    return &g->events->near.items[g->events->seen.items[i]];
 }
 
 static int32_t member_of(const group* g, int32_t body)
@@ -142,7 +138,7 @@ static int32_t lone_vertex(const cr_events* events, const cr_events_near* near, 
     return count == 1 ? vertex : -1;
 }
 
-enum { UNSEEN = -2, SEEN = -1 };
+enum { UNSEEN = CR_EVENTS_GROUP_UNSEEN, SEEN = -1 };
 
 // A pair in which a vertex is nearer to some other part of the same body is no contact of its own:
 // the diagonal of a face under a corner, the next triangle under a ball.
@@ -151,9 +147,9 @@ static int outdone(const group* g, const cr_events_near* near)
     const cr_events* events = g->events;
     for (int side = 0; side < 2; side++) {
         const int32_t vertex = lone_vertex(events, near, side);
-        for (int32_t i = 0; vertex >= 0 && i < events->near.count; i++) {
-            const cr_events_near* other = &events->near.items[i];
-            if (other->row == UNSEEN || pair_of(g, other) != pair_of(g, near)) {
+        for (int32_t i = 0; vertex >= 0 && i < events->seen.count; i++) {
+            const cr_events_near* other = seen(g, i);
+            if (pair_of(g, other) != pair_of(g, near)) {
                 continue;
             }
             const int same =
@@ -177,8 +173,8 @@ static int same_contact(const cr_events* events, const cr_events_near* a, const 
 // Whether an earlier row measures the same distance.
 static int repeated(const group* g, const cr_events_near* near)
 {
-    for (int32_t i = 0; i < g->events->near.count; i++) {
-        const cr_events_near* other = &g->events->near.items[i];
+    for (int32_t i = 0; i < g->events->seen.count; i++) {
+        const cr_events_near* other = seen(g, i);
         if (other == near) {
             return 0;
         }
@@ -197,9 +193,16 @@ static void begin(group* g, cr_events* events, cr_events_impact* impact, double 
                                  .member_end = events->member.count,
                                  .row_begin = events->row.count,
                                  .row_end = events->row.count};
-    for (int32_t i = 0; i < events->near.count; i++) {
-        events->near.items[i].row = UNSEEN;
+    events->seen.count = 0;
+}
+
+// Nothing is seen any more.
+static void end(group* g)
+{
+    for (int32_t i = 0; i < g->events->seen.count; i++) {
+        seen(g, i)->row = UNSEEN;
     }
+    g->events->seen.count = 0;
 }
 
 // A near pair becomes a row at the group's time.
@@ -237,30 +240,40 @@ static carom_status add_row(group* g, cr_events_near* near)
     return CAROM_OK;
 }
 
+static int ascending(const void* a, const void* b)
+{
+    const int32_t x = *(const int32_t*)a, y = *(const int32_t*)b;
+    return x < y ? -1 : x > y;
+}
+
 // Looks at all near pairs of the members, and takes in other bodies that are being hit right now.
 static carom_status spread(group* g)
 {
     cr_events* events = g->events;
     carom_status status = CAROM_OK;
-    for (int grown = 1; grown;) {
-        grown = 0;
-        for (int32_t i = 0; i < events->near.count; i++) {
-            cr_events_near* near = &events->near.items[i];
-            if (near->row != UNSEEN ||
-                (member_of(g, near->side[0]) < 0 && member_of(g, near->side[1]) < 0)) {
+    for (int32_t m = g->impact->member_begin; m < g->impact->member_end; m++) {
+        const int32_t body = events->member.items[m].body;
+        for (int32_t k = events->near_first.items[body]; k < events->near_first.items[body + 1];
+             k++) {
+            cr_events_near* near = &events->near.items[events->near_of.items[k]];
+            if (near->row != UNSEEN) {
                 continue;
+            }
+            if (!cr_array_push(&events->seen, events->near_of.items[k])) {
+                return CAROM_ERR_MEMORY;
             }
             look_at(g, near);
             near->row = SEEN;
             if (pair_of(g, near) < 0 && near->gap <= cr_events_path_tolerance(events, near) &&
                 near->closing > cr_events_path_threshold(events, near, near->at.n)) {
-                grown |= add_pair(g, near, &status);
+                add_pair(g, near, &status);
             }
             if (status != CAROM_OK) {
                 return status;
             }
         }
     }
+    qsort(events->seen.items, (size_t)events->seen.count, sizeof(int32_t), ascending);
     return CAROM_OK;
 }
 
@@ -272,11 +285,11 @@ static int32_t leader(const group* g, int32_t pair, int32_t first)
         return first;
     }
     int32_t best = -1;
-    for (int32_t i = 0; i < events->near.count; i++) {
-        const cr_events_near* near = &events->near.items[i];
-        if (near->row != UNSEEN && near->closing > 0.0 && pair_of(g, near) == pair &&
+    for (int32_t i = 0; i < events->seen.count; i++) {
+        const cr_events_near* near = seen(g, i);
+        if (near->closing > 0.0 && pair_of(g, near) == pair &&
             (best < 0 || near->gap < events->near.items[best].gap)) {
-            best = i;
+            best = events->seen.items[i];
         }
     }
     return best;
@@ -290,10 +303,9 @@ static carom_status choose(group* g, int32_t first)
     for (int32_t p = 0; p < g->impact->pair_count; p++) {
         lead[p] = leader(g, p, first);
     }
-    for (int32_t i = 0; i < events->near.count; i++) {
-        cr_events_near* near = &events->near.items[i];
-        near->row = near->row == UNSEEN ? UNSEEN : SEEN;
-        const int32_t pair = near->row == UNSEEN ? -1 : pair_of(g, near);
+    for (int32_t i = 0; i < events->seen.count; i++) {
+        cr_events_near* near = seen(g, i);
+        const int32_t pair = pair_of(g, near);
         if (pair < 0 || !(near->closing > 0.0)) {
             continue;
         }
@@ -335,10 +347,10 @@ static int settle_time(group* g)
     double last = HUGE_VAL;
     for (int step = 0; step < ROOT_STEPS; step++) {
         double gap = 0.0, rate = 0.0;
-        for (int32_t i = 0; i < events->near.count; i++) {
-            if (events->near.items[i].row >= 0) {
-                rate += look_at(g, &events->near.items[i]);
-                gap += events->near.items[i].gap;
+        for (int32_t i = 0; i < events->seen.count; i++) {
+            if (seen(g, i)->row >= 0) {
+                rate += look_at(g, seen(g, i));
+                gap += seen(g, i)->gap;
             }
         }
         if (gap == 0.0) {
@@ -359,10 +371,10 @@ static int settle_time(group* g)
     return 0;
 }
 
-static int all_close(const cr_events* events)
+static int all_close(const group* g)
 {
-    for (int32_t i = 0; i < events->near.count; i++) {
-        if (events->near.items[i].row >= 0 && !(events->near.items[i].closing > 0.0)) {
+    for (int32_t i = 0; i < g->events->seen.count; i++) {
+        if (seen(g, i)->row >= 0 && !(seen(g, i)->closing > 0.0)) {
             return 0;
         }
     }
@@ -374,9 +386,8 @@ static carom_status finish(group* g)
 {
     cr_events* events = g->events;
     g->impact->row_end = events->row.count = g->impact->row_begin;
-    for (int32_t i = 0; i < events->near.count; i++) {
-        cr_events_near* near = &events->near.items[i];
-        if (near->row >= 0 && add_row(g, near) != CAROM_OK) {
+    for (int32_t i = 0; i < events->seen.count; i++) {
+        if (seen(g, i)->row >= 0 && add_row(g, seen(g, i)) != CAROM_OK) {
             return CAROM_ERR_MEMORY;
         }
     }
@@ -393,41 +404,59 @@ static carom_status finish(group* g)
 
 static void drop_all(group* g)
 {
+    end(g);
     g->events->member.count = g->impact->member_end = g->impact->member_begin;
     g->events->row.count = g->impact->row_end = g->impact->row_begin;
+}
+
+// It alone.
+static carom_status make_lone(group* g, int32_t first, double toi)
+{
+    carom_status status = CAROM_OK;
+    cr_events* events = g->events;
+    drop_all(g);
+    begin(g, events, g->impact, toi);
+    add_pair(g, &events->near.items[first], &status);
+    if (status != CAROM_OK || !cr_array_push(&events->seen, first)) {
+        return CAROM_ERR_MEMORY;
+    }
+    look_at(g, &events->near.items[first]);
+    events->near.items[first].row = 0;
+    return CAROM_OK;
+}
+
+static carom_status make(group* g, int32_t first, double toi)
+{
+    cr_events* events = g->events;
+    carom_status status = CAROM_OK;
+    add_pair(g, &events->near.items[first], &status);
+    if (status == CAROM_OK) {
+        status = spread(g);
+    }
+    if (status == CAROM_OK) {
+        status = choose(g, first);
+    }
+    if (status != CAROM_OK) {
+        return status;
+    }
+    if (events->near.items[first].row < 0) { // it is no contact of its own
+        drop_all(g);
+        return CAROM_ERR_NO_CONVERGENCE;
+    }
+    if (!settle_time(g) || !all_close(g)) {
+        status = make_lone(g, first, toi);
+    }
+    return status == CAROM_OK ? finish(g) : status;
 }
 
 carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_impact* impact)
 {
     group g;
-    carom_status status = CAROM_OK;
-    const double toi = events->near.items[first].toi;
+    const double toi = events->toi.items[first];
     begin(&g, events, impact, toi);
-    add_pair(&g, &events->near.items[first], &status);
-    if (status == CAROM_OK) {
-        status = spread(&g);
-    }
-    if (status == CAROM_OK) {
-        status = choose(&g, first);
-    }
-    if (status != CAROM_OK) {
-        return status;
-    }
-    if (events->near.items[first].row < 0) { // it was no contact of its own
-        drop_all(&g);
-        return CAROM_ERR_NO_CONVERGENCE;
-    }
-    if (!settle_time(&g) || !all_close(events)) { // then it alone
-        drop_all(&g);
-        begin(&g, events, impact, toi);
-        add_pair(&g, &events->near.items[first], &status);
-        if (status != CAROM_OK) {
-            return status;
-        }
-        look_at(&g, &events->near.items[first]);
-        events->near.items[first].row = 0;
-    }
-    return finish(&g);
+    const carom_status status = make(&g, first, toi);
+    end(&g);
+    return status;
 }
 
 // dspin/ds at the start of a body's path: R I^-1 (torque - om x I om)
@@ -438,11 +467,6 @@ static cr_vec3 spin_up(const cr_events* events, const cr_events_body* body)
     const cr_vec3 momentum = {i.x * om.x, i.y * om.y, i.z * om.z};
     const cr_vec3 t = cr_vec3_sub(body->torque, cr_vec3_cross(om, momentum));
     return cr_mat3_apply(segment->r, (cr_vec3){t.x / i.x, t.y / i.y, t.z / i.z});
-}
-
-static int in_group(const group* g, const cr_events_near* near)
-{
-    return member_of(g, near->side[0]) >= 0 || member_of(g, near->side[1]) >= 0;
 }
 
 static int may_join(const group* g, int32_t body)
@@ -461,45 +485,47 @@ static carom_status spread_rest(group* g)
 {
     cr_events* events = g->events;
     carom_status status = CAROM_OK;
-    for (int grown = 1; grown && status == CAROM_OK;) {
-        grown = 0;
-        for (int32_t i = 0; i < events->near.count; i++) {
-            const cr_events_near* near = &events->near.items[i];
-            for (int side = 0; near->rests && in_group(g, near) && side < 2; side++) {
+    for (int32_t m = g->impact->member_begin; m < g->impact->member_end; m++) {
+        const int32_t body = events->member.items[m].body;
+        for (int32_t k = events->near_first.items[body]; k < events->near_first.items[body + 1];
+             k++) {
+            cr_events_near* near = &events->near.items[events->near_of.items[k]];
+            if (!near->rests || near->row != UNSEEN || !name_pair(g, near)) {
+                continue;
+            }
+            for (int side = 0; side < 2; side++) {
                 if (may_join(g, near->side[side])) {
-                    grown |= add_member(g, near->side[side], &status);
+                    add_member(g, near->side[side], &status);
                 }
             }
-        }
-    }
-    for (int32_t i = 0; i < events->near.count; i++) {
-        cr_events_near* near = &events->near.items[i];
-        if (near->rests && in_group(g, near) && name_pair(g, near)) {
+            if (status != CAROM_OK || !cr_array_push(&events->seen, events->near_of.items[k])) {
+                return CAROM_ERR_MEMORY;
+            }
             look_at(g, near);
             near->row = SEEN;
         }
     }
-    return status;
+    qsort(events->seen.items, (size_t)events->seen.count, sizeof(int32_t), ascending);
+    return CAROM_OK;
 }
 
-carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact)
+static carom_status make_support(group* g, int32_t body)
 {
-    group g;
+    cr_events* events = g->events;
+    cr_events_impact* impact = g->impact;
     carom_status status = CAROM_OK;
-    begin(&g, events, impact, 0.0);
-    impact->support = 1;
-    if (!may_join(&g, body)) {
+    if (!may_join(g, body)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
-    add_member(&g, body, &status);
+    add_member(g, body, &status);
     if (status == CAROM_OK) {
-        status = spread_rest(&g);
+        status = spread_rest(g);
     }
-    for (int32_t i = 0; i < events->near.count && status == CAROM_OK; i++) {
-        cr_events_near* near = &events->near.items[i];
-        if (near->row != UNSEEN && !outdone(&g, near) && !repeated(&g, near) &&
-            g.impact->row_end - g.impact->row_begin < CR_EVENTS_GROUP_ROWS) {
-            status = add_row(&g, near);
+    for (int32_t i = 0; i < events->seen.count && status == CAROM_OK; i++) {
+        cr_events_near* near = seen(g, i);
+        if (!outdone(g, near) && !repeated(g, near) &&
+            impact->row_end - impact->row_begin < CR_EVENTS_GROUP_ROWS) {
+            status = add_row(g, near);
         }
     }
     for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
@@ -516,4 +542,14 @@ carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_
     }
     return status == CAROM_OK && impact->row_end == impact->row_begin ? CAROM_ERR_NO_CONVERGENCE
                                                                       : status;
+}
+
+carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact)
+{
+    group g;
+    begin(&g, events, impact, 0.0);
+    impact->support = 1;
+    const carom_status status = make_support(&g, body);
+    end(&g);
+    return status;
 }

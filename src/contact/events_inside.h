@@ -38,7 +38,6 @@ typedef struct cr_events_near {
     int32_t candidate;
     int32_t side[2]; // body of A and of B, -1: its motion is given
     int32_t row;     // in the group that is being made
-    double toi;      // s, HUGE_VAL: none as things are
     int32_t rests;   // nonzero: touches at the start of the step and keeps still
     double start;    // m, gap at the start of the step
     double gap;      // m, in the group that is being made
@@ -102,6 +101,11 @@ struct cr_events {
     CR_ARRAY(cr_events_body) body; // the members
     CR_ARRAY(cr_events_segment) segment;
     CR_ARRAY(cr_events_near) near;
+    CR_ARRAY(double) toi;           // [near.count] s, HUGE_VAL: none as things are
+    CR_ARRAY(int32_t) near_of;      // near pairs of each body, ascending
+    CR_ARRAY(int32_t) near_first;   // [bodies+1] where those of each begin
+    CR_ARRAY(int32_t) seen;         // near pairs that the group being made looked at, ascending
+    CR_ARRAY(cr_events_pose) start; // [bodies] at the start of the step
     CR_ARRAY(cr_events_impact) impact;
     CR_ARRAY(cr_events_member) member;
     CR_ARRAY(cr_events_row) row;
@@ -131,18 +135,21 @@ double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const c
                                int32_t kind);
 // Sets near->start and near->rests. False when nothing can come of it in the step.
 int cr_events_path_first(cr_events* events, cr_events_near* near);
-// Sets near->toi, looking from the later of the two bodies' last impacts on.
-void cr_events_path_search(cr_events* events, cr_events_near* near);
+// The time of impact, from the later of the two bodies' last impacts on; HUGE_VAL: none.
+double cr_events_path_search(cr_events* events, cr_events_near* near);
 
 // events_group.c: who takes part. Appends members and rows; not CAROM_OK: CAROM_ERR_MEMORY, or
 // CAROM_ERR_NO_CONVERGENCE when there is nothing to it.
-enum { CR_EVENTS_GROUP_BODIES = 24, CR_EVENTS_GROUP_PAIRS = 48, CR_EVENTS_GROUP_ROWS = 256 };
+enum {
+    CR_EVENTS_GROUP_BODIES = 24,
+    CR_EVENTS_GROUP_PAIRS = 48,
+    CR_EVENTS_GROUP_ROWS = 256,
+    CR_EVENTS_GROUP_UNSEEN = -2, // the row of a near pair that no group looks at
+};
 // The pair `first` at its toi, and all that hit together with it.
 carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_impact* impact);
 // What body rests on at the start of the step, and they on, with accelerations for velocities.
 carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact);
-// Whether a body is a member of an impact.
-int cr_events_group_has(const cr_events* events, const cr_events_impact* impact, int32_t body);
 
 // events_impulse.c: solves the group that impact describes; writes after[], j, active, rub, tame.
 // Not CAROM_OK: CAROM_ERR_MEMORY, or CAROM_ERR_NO_CONVERGENCE, then there is no impulse.

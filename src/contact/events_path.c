@@ -158,18 +158,23 @@ typedef struct look {
     cr_events_pose pose[2];
 } look;
 
-static void look_at(cr_events* events, const cr_events_near* near, double s, look* l)
+static void look_from(cr_events* events, const cr_events_near* near, look* l)
 {
     const cr_candidate* c = &events->task->candidate[near->candidate];
-    l->s = s;
-    for (int side = 0; side < 2; side++) {
-        l->pose[side] = cr_events_path_pose(events, near->side[side], s);
-    }
-    cr_events_path_points(events, near, l->pose, s, l->x, l->given);
+    cr_events_path_points(events, near, l->pose, l->s, l->x, l->given);
     l->at = cr_distance_closest(c->pair.kind, l->x);
     l->gap = l->at.distance - c->thickness;
     l->rate = cr_events_path_gap_rate(&l->at, l->x, l->given, near, l->pose, c->pair.kind);
     events->report.evaluations++;
+}
+
+static void look_at(cr_events* events, const cr_events_near* near, double s, look* l)
+{
+    l->s = s;
+    for (int side = 0; side < 2; side++) {
+        l->pose[side] = cr_events_path_pose(events, near->side[side], s);
+    }
+    look_from(events, near, l);
 }
 
 // How fast the pair closes by its momentary velocities, not by the mean rate of the path.
@@ -301,8 +306,12 @@ static int step_back(cr_events* events, const cr_events_near* near, look* l)
 int cr_events_path_first(cr_events* events, cr_events_near* near)
 {
     look l;
-    look_at(events, near, 0.0, &l);
-    near->toi = HUGE_VAL;
+    l.s = 0.0;
+    for (int side = 0; side < 2; side++) {
+        const int32_t body = near->side[side];
+        l.pose[side] = body >= 0 ? events->start.items[body] : (cr_events_pose){0};
+    }
+    look_from(events, near, &l);
     near->start = l.gap;
     near->rests = 0;
     if (l.gap <= cr_events_path_tolerance(events, near)) {
@@ -315,19 +324,18 @@ int cr_events_path_first(cr_events* events, cr_events_near* near)
     return !(l.gap > 0.0) || safe_step(&l, &b) < events->task->h;
 }
 
-void cr_events_path_search(cr_events* events, cr_events_near* near)
+double cr_events_path_search(cr_events* events, cr_events_near* near)
 {
     const cr_events_task* task = events->task;
     double s0 = 0.0;
     int fresh = near->start > cr_events_path_tolerance(events, near);
-    near->toi = HUGE_VAL;
     for (int side = 0; side < 2; side++) {
         if (near->side[side] >= 0) {
             const cr_events_body* b = &events->body.items[near->side[side]];
             s0 = cr_max(s0, events->segment.items[b->segment].from);
             fresh = fresh && b->impacts == 0;
             if (b->impacts >= task->max_events) {
-                return;
+                return HUGE_VAL;
             }
         }
     }
@@ -342,9 +350,9 @@ void cr_events_path_search(cr_events* events, cr_events_near* near)
         // the rate is near enough to sort out what rests
         if (-l.rate > 0.5 * threshold && closing(events, near, &l) > threshold &&
             step_back(events, near, &l)) {
-            near->toi = l.s;
+            return l.s;
         }
-        return;
+        return HUGE_VAL;
     }
     const bounds b = bound(events, near, &l);
     // never so long that a thin thing is skipped: within the thickness the gap is negative
@@ -353,7 +361,7 @@ void cr_events_path_search(cr_events* events, cr_events_near* near)
     for (int i = 0; i < MOST_STEPS && l.s < task->h; i++) {
         const double safe = safe_step(&l, &b);
         if (!(l.s + safe < task->h)) {
-            return;
+            return HUGE_VAL;
         }
         const double last = l.s;
         look_at(events, near, cr_min(l.s + cr_max(safe, least), task->h), &l);
@@ -361,10 +369,8 @@ void cr_events_path_search(cr_events* events, cr_events_near* near)
             refine(events, near, last, l.s, &l);
             const double slow = fresh ? cr_events_path_floor(events, near)
                                       : cr_events_path_threshold(events, near, l.at.n);
-            if (closing(events, near, &l) > slow) {
-                near->toi = l.s;
-            }
-            return;
+            return closing(events, near, &l) > slow ? l.s : HUGE_VAL;
         }
     }
+    return HUGE_VAL;
 }
