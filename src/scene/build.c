@@ -649,7 +649,7 @@ static void sort_pairings(pairing_list* list)
 static carom_status push_pair(builder* b, int32_t value)
 {
     cr_pair_spec spec;
-    int32_t first[2], count[2];
+    int32_t first[2] = {0}, count[2] = {0};
     cr_form_read(b->json, value, &cr_format_pair, &spec);
     if (cr_json_at(b->json, spec.between)->count != 2) {
         return cr_form_refuse(b->json, spec.between, &b->path, b->error,
@@ -848,9 +848,12 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
     builder b = {.json = &scene->json, .scene = scene, .error = error};
     cr_form_read(b.json, cr_json_member(b.json, 0, "world"), &cr_format_world, &b.world);
     b.model = cr_memory_take(1, sizeof *b.model);
-    carom_status status = b.model ? make_casts(&b) : no_memory(&b);
+    if (!b.model) {
+        return no_memory(&b);
+    }
+    b.model->world = b.world.numbers;
+    carom_status status = make_casts(&b);
     if (status == CAROM_OK) {
-        b.model->world = b.world.numbers;
         status = take_room(&b);
     }
     if (status == CAROM_OK) {
