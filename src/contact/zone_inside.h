@@ -48,7 +48,7 @@ typedef struct cr_zone_line {
     double lam_before; // kg m, at the start of the Newton step
     double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
     int32_t members; // candidates that measure this distance
-    double stand;    // 0..1, what the lines of larger features leave of it, see give_way
+    double stand;    // 0..1, what nearer features beside it leave of it, see give_way
     int32_t heir;    // line that took its load over, itself if none
     int32_t place;   // in the list without those that gave way
 } cr_zone_line;
@@ -58,6 +58,7 @@ typedef struct cr_zone_share {
     int32_t line;  // its row, -1: none
     double lam;    // kg m, its part of that row's multiplier
     cr_vec3 sigma; // that row's friction direction
+    double aslant; // 0..1, of two edges: how far they are from parallel
 } cr_zone_share;
 
 // Where a line touches, for finding those that touch at the same place.
