@@ -3,6 +3,7 @@
 #include "contact/zone_adj.h"
 #include "core/memory.h"
 #include "dynamics/targets.h"
+#include "math/rot.h"
 #include "sim/sim_inside.h"
 #include <string.h>
 
@@ -404,34 +405,76 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
     cr_vec3_accumulate(g->gravity, gravity_bar);
 }
 
-// What scripted vertices felt at the start and the end of the step goes to the pose they had then:
-// the start's to the state before, the end's to the script, which for us is where everything began.
+// What a pose (t, R) of a frame that moves by script felt goes to the start of the frame, which
+// carries the whole way, and when the script is in it (everywhere but at the start of the run) to
+// the keys: t = t0 + shift, R = exp(turn) R0. Turning by dturn is R exp(R^T Jl dturn).
+static void scripted_adj(const cr_model* model, int32_t f, double time, int scripted, cr_mat3 r,
+                         cr_vec3 t_bar, cr_vec3 q_bar, cr_gradient* g)
+{
+    g->start.t[f] = cr_vec3_add(g->start.t[f], t_bar);
+    g->start.q[f] = cr_vec3_add(g->start.q[f], q_bar);
+    const int32_t s = model->frame_script[f];
+    if (s < 0 || !scripted) {
+        return;
+    }
+    cr_vec3 shift, turn;
+    cr_model_script_at(&model->script[s], time, &shift, &turn);
+    const cr_rot rot = cr_rot_make(turn);
+    const cr_vec3 turn_bar = cr_mat3_tapply(cr_rot_left(&rot), cr_mat3_apply(r, q_bar));
+    cr_model_script_at_adj(&model->script[s], time, t_bar, turn_bar, g->key_shift[s],
+                           g->key_turn[s]);
+}
+
+// A frame that moves by script: its vertices' places at the start and the end of the step, and its
+// place in the state after the step. The state before has no say in any of it, so its bars are 0.
+static void obstacle_adj(cr_backward* b, const cr_sim* sim, int32_t body, cr_state_bars* bars,
+                         cr_gradient* g)
+{
+    const cr_body_set* bodies = &b->model->bodies;
+    const int32_t f = bodies->frame[body];
+    const cr_vec3 zero = {0, 0, 0};
+    const double h = b->model->world.dt, time = sim->state.time;
+    const cr_mat3 r1 = cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f));
+    const cr_mat3 r0 = cr_quat_to_matrix(cr_quat_load(sim->state.q + 4 * f));
+    const cr_vec3 v_bar = cr_vec3_scale(1.0 / h, bars->v[f]); // v = (t1 - t0)/h
+    cr_vec3 t0 = cr_vec3_neg(v_bar), t1 = cr_vec3_add(bars->t[f], v_bar);
+    cr_vec3 q0 = zero, q1 = bars->q[f];
+    for (int32_t v = bodies->vertex[body]; v < bodies->vertex[body + 1]; v++) {
+        const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+        const cr_vec3 o0 = cr_mat3_tapply(r0, b->zone.obstacle0[v]);
+        const cr_vec3 o1 = cr_mat3_tapply(r1, b->zone.obstacle1[v]);
+        g->p[v] = cr_vec3_add(g->p[v], cr_vec3_add(o0, o1));
+        t0 = cr_vec3_add(t0, b->zone.obstacle0[v]);
+        t1 = cr_vec3_add(t1, b->zone.obstacle1[v]);
+        q0 = cr_vec3_add(q0, cr_vec3_cross(p, o0));
+        q1 = cr_vec3_add(q1, cr_vec3_cross(p, o1));
+    }
+    scripted_adj(b->model, f, time, sim->state.step > 0, r0, t0, q0, g);
+    scripted_adj(b->model, f, time + h, 1, r1, t1, q1, g);
+    bars->t[f] = bars->q[f] = bars->v[f] = bars->om[f] = zero;
+}
+
+// What scripted vertices felt at the start and the end of the step goes to the script and to where
+// everything began; the start of a pinned node goes to the state before.
 static void obstacles_adj(cr_backward* b, const cr_sim* sim, cr_state_bars* bars, cr_gradient* g)
 {
     const cr_body_set* bodies = &b->model->bodies;
+    const cr_vec3 zero = {0, 0, 0};
     for (int32_t body = 0; body < bodies->body_count; body++) {
-        const int32_t f = bodies->frame[body];
-        if (f < 0 || bodies->kind[body] == CR_BODY_RIGID) {
-            continue;
-        }
-        const cr_mat3 r1 = cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f));
-        const cr_mat3 r0 = cr_quat_to_matrix(cr_quat_load(sim->state.q + 4 * f));
-        for (int32_t v = bodies->vertex[body]; v < bodies->vertex[body + 1]; v++) {
-            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
-            const cr_vec3 o0 = cr_mat3_tapply(r0, b->zone.obstacle0[v]);
-            const cr_vec3 o1 = cr_mat3_tapply(r1, b->zone.obstacle1[v]);
-            const cr_vec3 both = cr_vec3_add(b->zone.obstacle0[v], b->zone.obstacle1[v]);
-            g->shift[v] = cr_vec3_add(g->shift[v], both);
-            g->p[v] = cr_vec3_add(g->p[v], cr_vec3_add(o0, o1));
-            g->start.t[f] = cr_vec3_add(g->start.t[f], both);
-            g->start.q[f] = cr_vec3_add(g->start.q[f], cr_vec3_cross(p, cr_vec3_add(o0, o1)));
+        if (bodies->frame[body] >= 0 && bodies->kind[body] != CR_BODY_RIGID) {
+            obstacle_adj(b, sim, body, bars, g);
         }
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         if (bodies->node_pinned[n]) {
-            const int32_t v = bodies->node_vertex[n];
+            const int32_t v = bodies->node_vertex[n], s = b->model->node_script[n];
             g->shift[v] = cr_vec3_add(g->shift[v], b->zone.obstacle1[v]);
             bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle0[v]);
+            if (s >= 0) {
+                cr_model_script_at_adj(&b->model->script[s], sim->state.time + b->model->world.dt,
+                                       b->zone.obstacle1[v], zero, g->key_shift[s],
+                                       g->key_turn[s]);
+            }
         }
     }
 }

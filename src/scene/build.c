@@ -150,10 +150,11 @@ static carom_status take_room(builder* b)
     m->own_q = cr_memory_take(f, 4 * sizeof *m->own_q);
     m->x0 = cr_memory_take(k, 3 * sizeof *m->x0);
     m->xv0 = cr_memory_take(k, 3 * sizeof *m->xv0);
+    m->place = cr_memory_take(n, 3 * sizeof *m->place);
     const int good = m->name && m->sheet && m->material && m->sheet_body && m->sheet_node &&
                      m->body_sheet && m->frame_script && m->node_script && m->linear_damping &&
                      m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->own_t &&
-                     m->own_q && m->x0 && m->xv0;
+                     m->own_q && m->x0 && m->xv0 && m->place;
     return good ? CAROM_OK : no_memory(b);
 }
 
@@ -321,6 +322,7 @@ static carom_status fill_body(builder* b, int32_t cast, int32_t copy, int32_t bo
     if (!m->name[body]) {
         return no_memory(b);
     }
+    cr_vec3_store(m->place + 3 * (size_t)body, place_of(c, copy));
     m->bodies.kind[body] = kinds[c->spec.type];
     m->bodies.frame[body] = -1;
     m->bodies.radius[body] = c->radius;

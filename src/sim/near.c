@@ -14,11 +14,7 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
     if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass && x) {
-        for (int32_t s = 0; s < model->sheet_count; s++) {
-            for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
-                near->sheet_mass[s] += bodies->node_mass[n];
-            }
-        }
+        cr_near_weigh(near);
         for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
             x[v] = bodies->p[v]; // trees are made per body: its own frame will do
         }
@@ -29,6 +25,17 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
         cr_near_release(near);
     }
     return status;
+}
+
+void cr_near_weigh(cr_near* near)
+{
+    const cr_model* model = near->model;
+    for (int32_t s = 0; s < model->sheet_count; s++) {
+        near->sheet_mass[s] = 0.0;
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+            near->sheet_mass[s] += model->bodies.node_mass[n];
+        }
+    }
 }
 
 void cr_near_release(cr_near* near)

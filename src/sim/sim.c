@@ -110,14 +110,13 @@ cr_state* cr_sim_state(cr_sim* sim)
     return &sim->state;
 }
 
-carom_status cr_sim_reset(cr_sim* sim)
+void cr_sim_reset(cr_sim* sim)
 {
-    cr_state_release(&sim->next);
-    cr_state_release(&sim->state);
+    cr_state_restart(&sim->next, sim->model);
+    cr_state_restart(&sim->state, sim->model);
+    cr_near_weigh(&sim->near);
     sim->contact.count = 0;
     sim->report = (cr_step_report){.least_gap = HUGE_VAL};
-    const carom_status status = cr_state_init(&sim->state, sim->model);
-    return status == CAROM_OK ? cr_state_init(&sim->next, sim->model) : status;
 }
 
 const cr_step_report* cr_sim_report(const cr_sim* sim)
