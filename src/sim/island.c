@@ -122,14 +122,18 @@ static double frame_gone(const cr_sim* sim, int32_t f)
     return cr_vec3_norm(moved) + cr_min(chord, 2.0) * sim->model->bodies.extent[f];
 }
 
-static double node_gone(const cr_sim* sim, int32_t n)
+// How far a node is from where it was expected when this part of the step had gone by.
+static double node_gone(const cr_sim* sim, int32_t n, double part)
 {
-    return cr_vec3_norm(
-        cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), cr_vec3_load(sim->state.x + 3 * n)));
+    const int32_t v = sim->model->bodies.node_vertex[n];
+    const cr_vec3 from = cr_vec3_load(sim->start + 3 * v);
+    const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), from);
+    const cr_vec3 due = cr_vec3_add_scaled(from, part, way);
+    return cr_vec3_norm(cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), due));
 }
 
 // What is left of everyone's reach for the next part of the step.
-static void make_room(cr_sim* sim, const cr_worker* worker)
+static void make_room(cr_sim* sim, const cr_worker* worker, double from, double to)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
@@ -139,14 +143,18 @@ static void make_room(cr_sim* sim, const cr_worker* worker)
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n);
+            const int32_t v = sim->model->bodies.node_vertex[n];
+            const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v),
+                                            cr_vec3_load(sim->start + 3 * v));
+            sim->glide[n] = cr_vec3_scale(to - from, way);
+            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n, from);
             sim->node_wants[n] = 0.0;
         }
     }
 }
 
 // Whether any member has got farther than its reach; each that has gets a reach that would have done.
-static int overreached(cr_sim* sim, const cr_worker* worker)
+static int overreached(cr_sim* sim, const cr_worker* worker, double part)
 {
     int any = 0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
@@ -160,7 +168,7 @@ static int overreached(cr_sim* sim, const cr_worker* worker)
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const double far = node_gone(sim, n);
+            const double far = node_gone(sim, n, part);
             if (!(far <= sim->node_reach[n])) {
                 any = 1;
                 sim->node_reach[n] = 1.5 * far;
@@ -264,6 +272,8 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .to = to,
         .room = sim->room,
         .node_room = sim->node_room,
+        .glide = sim->glide,
+        .start = sim->start,
         .wants = sim->wants,
         .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
@@ -427,7 +437,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
-        make_room(sim, worker);
+        make_room(sim, worker, from, to);
         if (!alone) {
             carom_status status = meet(sim, worker, index, h, from, to);
             if (status == CAROM_OK) {
@@ -456,7 +466,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             }
         }
         advance(sim, worker, h, from, to);
-        if (overreached(sim, worker)) {
+        if (overreached(sim, worker, to)) {
             result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }
