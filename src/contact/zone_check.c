@@ -104,6 +104,10 @@ double cr_zone_check_step(cr_zone* zone, double least)
             for (int32_t b = 0; b < zone->block_count; b++) {
                 zone->block.items[b].gone = zone->block.items[b].gone_now;
             }
+            for (int32_t i = 0; i < zone->point.count; i++) {
+                cr_zone_point* point = &zone->point.items[i];
+                point->way += cr_vec3_norm(cr_vec3_sub(point->x, zone->before.items[i]));
+            }
             return step;
         }
         // the paths of a turning body are not straight lines, so what was found is tried again

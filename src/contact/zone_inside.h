@@ -26,6 +26,7 @@ typedef struct cr_zone_point {
     cr_vec3 given; // m, of a point whose motion is given: end - start
     cr_vec3 moved; // m, since the start, of a point that is not rigid
     cr_vec3 x;     // m, now
+    double way;    // m, length of its way since the candidates were measured
 } cr_zone_point;
 
 // A row of the current iterate, with its derivatives by block.
@@ -55,6 +56,7 @@ typedef struct cr_zone_line {
 
 // What a candidate takes along from one iterate to the next, whatever row it belongs to then.
 typedef struct cr_zone_share {
+    double seen, way; // m, the distance when it was last measured, and how far its points had gone then
     int32_t line;  // its row, -1: none
     double lam;    // kg m, its part of that row's multiplier
     cr_vec3 sigma; // that row's friction direction
@@ -80,6 +82,8 @@ struct cr_zone {
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
     CR_ARRAY(cr_zone_point) point;
     CR_ARRAY(int32_t) corner;   // [4*candidate_count] zone points of a candidate
+    CR_ARRAY(int32_t) vertex_point; // [vertex_count] zone point of a vertex, -1: none; between solves
+                                    // all -1
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;

@@ -210,15 +210,28 @@ static cr_closest classify(const cr_zone* zone, int32_t candidate, cr_vec3 x[4])
     return cr_distance_closest(zone->task->candidate[candidate].pair.kind, x);
 }
 
+// How far the points of a candidate have come along their ways, both sides together.
+static double way_of(const cr_zone* zone, int32_t candidate)
+{
+    const int32_t* corner = zone->corner.items + 4 * candidate;
+    const int edges = zone->task->candidate[candidate].pair.kind == CR_PAIR_EE;
+    double side[2] = {0, 0};
+    for (int k = 0; k < 4; k++) {
+        if (corner[k] >= 0) {
+            const int b = edges ? k >= 2 : k == 3;
+            side[b] = cr_max(side[b], zone->point.items[corner[k]].way);
+        }
+    }
+    return side[0] + side[1];
+}
+
 void cr_zone_line_refresh(cr_zone* zone)
 {
     cr_vec3 x[4];
-    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
-        zone->now.items[i] = classify(zone, i, x);
-    }
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_row* row = &zone->line.items[i].row;
         const cr_candidate* c = &zone->task->candidate[row->candidate];
+        zone->now.items[row->candidate] = classify(zone, row->candidate, x);
         row->at = zone->now.items[row->candidate];
         row->key = cr_candidate_key(&c->pair, row->at.active);
         row->gap = row->at.distance - c->thickness;
@@ -376,7 +389,16 @@ carom_status cr_zone_line_collect(cr_zone* zone)
         const cr_zone_share* share = &zone->share.items[i];
         cr_vec3 x[4];
         cr_closest* now = &zone->now.items[i];
+        // what was far off and has not come far since is still too far to matter
+        const double way = way_of(zone, i);
+        const double least = share->seen - (way - share->way);
+        if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
+            now->distance = least;
+            continue;
+        }
         *now = classify(zone, i, x);
+        zone->share.items[i].seen = now->distance;
+        zone->share.items[i].way = way;
         const double gap = now->distance - c->thickness;
         zone->share.items[i].aslant = aslant(c, x, now);
         // only where edges cross does the row of both depend on their not being parallel

@@ -1,25 +1,4 @@
 #include "contact/zone_inside.h"
-#include <stdlib.h>
-
-static int compare_points(const void* a, const void* b)
-{
-    const int32_t va = ((const cr_zone_point*)a)->vertex, vb = ((const cr_zone_point*)b)->vertex;
-    return va < vb ? -1 : va > vb;
-}
-
-static int32_t find_point(const cr_zone* zone, int32_t vertex)
-{
-    int32_t low = 0, high = zone->point.count - 1;
-    while (low < high) {
-        const int32_t mid = low + (high - low) / 2;
-        if (zone->point.items[mid].vertex < vertex) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
-}
 
 static int32_t find_frame(const cr_zone_task* task, int32_t frame)
 {
@@ -80,6 +59,38 @@ static void fill_point(const cr_zone* zone, cr_zone_point* point)
     }
 }
 
+// Every vertex that a candidate names becomes a point, in the order in which they are named.
+static carom_status number_points(cr_zone* zone)
+{
+    const cr_zone_task* task = zone->task;
+    const int32_t vertex_count = task->bodies->vertex_count;
+    const int32_t known = zone->vertex_point.count;
+    if (!cr_array_reserve(&zone->vertex_point, vertex_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t v = known; v < vertex_count; v++) {
+        zone->vertex_point.items[v] = -1;
+    }
+    zone->vertex_point.count = known > vertex_count ? known : vertex_count;
+    zone->point.count = 0;
+    for (int32_t i = 0; i < 4 * task->candidate_count; i++) {
+        const int32_t v = task->candidate[i / 4].pair.v[i % 4];
+        zone->corner.items[i] = -1;
+        if (v < 0) {
+            continue;
+        }
+        if (zone->vertex_point.items[v] < 0) {
+            zone->vertex_point.items[v] = zone->point.count;
+            zone->point.items[zone->point.count++].vertex = v;
+        }
+        zone->corner.items[i] = zone->vertex_point.items[v];
+    }
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        zone->vertex_point.items[zone->point.items[i].vertex] = -1;
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_zone_point_setup(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
@@ -91,32 +102,19 @@ carom_status cr_zone_point_setup(cr_zone* zone)
         !cr_array_reserve(&zone->before, most)) {
         return CAROM_ERR_MEMORY;
     }
-    int32_t count = 0;
+    const carom_status status = number_points(zone);
+    if (status != CAROM_OK) {
+        return status;
+    }
     for (int32_t i = 0; i < task->candidate_count; i++) {
         zone->limiting.items[i] = 0;
-        zone->share.items[i] = (cr_zone_share){.line = -1};
-        for (int k = 0; k < 4; k++) {
-            if (task->candidate[i].pair.v[k] >= 0) {
-                zone->point.items[count++].vertex = task->candidate[i].pair.v[k];
-            }
-        }
+        zone->share.items[i] = (cr_zone_share){.line = -1, .seen = task->candidate[i].start};
     }
-    qsort(zone->point.items, (size_t)count, sizeof(cr_zone_point), compare_points);
-    int32_t kept = 0;
-    for (int32_t i = 0; i < count; i++) {
-        if (kept == 0 || zone->point.items[kept - 1].vertex != zone->point.items[i].vertex) {
-            zone->point.items[kept++].vertex = zone->point.items[i].vertex;
-        }
-    }
-    zone->point.count = kept;
-    for (int32_t i = 0; i < kept; i++) {
-        fill_point(zone, &zone->point.items[i]);
-    }
-    for (int32_t i = 0; i < task->candidate_count; i++) {
-        for (int k = 0; k < 4; k++) {
-            const int32_t v = task->candidate[i].pair.v[k];
-            zone->corner.items[4 * i + k] = v >= 0 ? find_point(zone, v) : -1;
-        }
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        cr_zone_point* point = &zone->point.items[i];
+        fill_point(zone, point);
+        const cr_vec3 seen = task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
+        point->way = cr_vec3_norm(cr_vec3_sub(point->x0, seen));
     }
     return CAROM_OK;
 }
