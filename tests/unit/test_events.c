@@ -496,7 +496,7 @@ static void test_random_pairs(void)
     const double es[] = {0.0, 0.3, 0.7, 1.0}, mus[] = {0.0, 0.2, 0.6, 1.2};
     int impacts = 0, unrubbed = 0, tamed = 0, capped = 0;
     double rise = 0;
-    for (int sample = 0; sample < 3000; sample++) {
+    for (int sample = 0; sample < 2000; sample++) {
         world* w = world_make(0.01);
         const double e = es[sample % 4], mu = mus[sample / 4 % 4];
         w->friction_speed = sample % 3 ? 1e-3 : 1e-4;
@@ -536,7 +536,7 @@ static void test_random_pairs(void)
     }
     printf("    %d impacts, %d without their friction, %d tamed, %d capped, energy rise %.1e\n",
            impacts, unrubbed, tamed, capped, rise);
-    CHECK(impacts > 2500);
+    CHECK(impacts > 1800);
     CHECK(unrubbed == 0);
     CHECK(rise < 1e-13);
 }
@@ -998,7 +998,7 @@ static void test_reverse_boxes(void)
 {
     int kinds[16] = {0}, several = 0, tamed = 0;
     double worst = 0.0;
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 16; i++) {
         world* w = make_pair((uint64_t)(100 + i), restitutions[i % 4], frictions[i / 4 % 3]);
         if (w->report.impacts) {
             const cr_events_contact* contact;
@@ -1015,7 +1015,7 @@ static void test_reverse_boxes(void)
     }
     printf("    corner on face %d, edge on edge %d, several impacts %d, tamed %d, off by %.1e\n",
            kinds[CR_PAIR_PT], kinds[CR_PAIR_EE], several, tamed, worst);
-    CHECK(kinds[CR_PAIR_PT] > 5 && kinds[CR_PAIR_EE] > 5);
+    CHECK(kinds[CR_PAIR_PT] > 3 && kinds[CR_PAIR_EE] > 3);
 }
 
 // Where friction and restitution together would gain energy.
