@@ -1102,8 +1102,29 @@ static void test_reverse_locked(void)
     }
 }
 
+// A ball hits the ground and, on its way up, another one, all in one step.
+static void test_reverse_several_impacts(void)
+{
+    for (int i = 0; i < 6; i++) {
+        world* w = world_make(0.02);
+        w->friction_speed = 1e-2;
+        w->bounce_floor = 1.0;
+        add_ground(w, CR_BODY_FIXED, 0, 0.01);
+        const int32_t b = add_sphere(w, 2, 0.1, (cr_vec3){0.1, 0.2, 0.12}, (cr_vec3){0.3, 0.1, -4});
+        add_sphere(w, 1, 0.1, (cr_vec3){0.12, 0.23, 0.335}, (cr_vec3){-0.2, 0.1, -0.5});
+        cr_vec3_store(w->om + 3 * b, (cr_vec3){5, -4, 3});
+        w->a[b] = w->a[b + 1] = (cr_vec3){0, 0, -9.81};
+        add_candidates(w, i % 2 ? 1.0 : 0.8, frictions[i / 2]);
+        run(w);
+        CHECK(w->report.impacts >= 2);
+        check_reverse(w, "several impacts", 1e-6, 1e-5);
+        world_release(w);
+    }
+}
+
 int main(void)
 {
+    RUN(test_reverse_several_impacts);
     RUN(test_reverse_locked);
     RUN(test_what_rests_is_no_event);
     RUN(test_a_sliding_box_hits_another);
