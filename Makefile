@@ -17,7 +17,10 @@ test: # installs what is missing, then every check there is; ends with "N passed
 install: build # honours PREFIX and DESTDIR
 	@cmake --install build --prefix "$(PREFIX)"
 
+format: # lays out every C file
+	@find include src tests bench examples -name "*.[ch]" | xargs clang-format -i
+
 clean:
 	rm -rf build build-*
 
-.PHONY: build demo test install clean
+.PHONY: build demo test install format clean

@@ -3,6 +3,7 @@
 #include "contact/zone_adj.h"
 #include "core/memory.h"
 #include "dynamics/targets.h"
+#include "math/rot.h"
 #include "sim/sim_inside.h"
 #include <string.h>
 
@@ -14,6 +15,8 @@ struct cr_backward {
     CR_ARRAY(cr_candidate) candidate;
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_bars) row;
+    // of impacts
+    cr_vec3 *q, *t, *v, *om, *a, *torque; // [frame_count]
 };
 
 carom_status cr_backward_create(const cr_model* model, cr_backward** out)
@@ -27,7 +30,8 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
     }
     b->model = model;
     cr_vec3** const frames[] = {&b->zone.w,  &b->zone.u,    &b->zone.r0, &b->zone.t0, &b->zone.rp,
-                                &b->zone.ut, &b->zone.turn, &b->v1,      &b->om1};
+                                &b->zone.ut, &b->zone.turn, &b->v1,      &b->om1,     &b->q,
+                                &b->t,       &b->v,         &b->om,      &b->a,       &b->torque};
     cr_vec3** const nodes[] = {&b->zone.d, &b->zone.x0, &b->zone.dt, &b->zone.v0};
     int ok = 1;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
@@ -42,7 +46,8 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
     b->zone.obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
     ok = ok && b->zone.obstacle0 && b->zone.obstacle1;
     if (ok) {
-        ok = cr_zone_create(&b->worker.zone) == CAROM_OK;
+        ok = cr_zone_create(&b->worker.zone) == CAROM_OK &&
+             cr_events_create(&b->worker.events) == CAROM_OK;
     }
     if (!ok) {
         cr_backward_destroy(b);
@@ -60,11 +65,12 @@ void cr_backward_destroy(cr_backward* b)
     void* const blocks[] = {b->zone.w,  b->zone.u,    b->zone.r0, b->zone.t0, b->zone.rp,
                             b->zone.ut, b->zone.turn, b->v1,      b->om1,     b->zone.d,
                             b->zone.x0, b->zone.dt,   b->zone.v0, b->zone.obstacle0,
-                            b->zone.obstacle1};
+                            b->zone.obstacle1, b->q, b->t, b->v, b->om, b->a, b->torque};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
     cr_zone_destroy(b->worker.zone);
+    cr_events_destroy(b->worker.events);
     cr_array_release(&b->worker.frame);
     cr_array_release(&b->worker.sheet);
     cr_array_release(&b->worker.warm);
@@ -106,6 +112,16 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
         }
     }
     cr_island_aim(sim, &b->worker, part->h);
+    if (part->impact_end > part->impact_begin) {
+        const cr_events_task task =
+            cr_island_events(sim, &b->worker, part->h, part->from, part->to);
+        const unsigned char* end;
+        const carom_status status = cr_events_load(
+            b->worker.events, &task, record->impact.items + part->impact_begin, &end);
+        if (status != CAROM_OK) {
+            return status;
+        }
+    }
     for (int32_t i = part->frame_begin; i < part->frame_end; i++) {
         sim->motion.w[record->frame.items[i].frame] = record->frame.items[i].w;
         sim->motion.u[record->frame.items[i].frame] = record->frame.items[i].u;
@@ -215,6 +231,20 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
     }
 }
 
+// The larger of the two bodies' own; both alike share it.
+static void restitution_adj(const cr_model* model, const cr_candidate* c, double bar, cr_gradient* g)
+{
+    const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
+    const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
+    const cr_pairing* pairing = cr_model_pairing(model, a, b);
+    if (pairing && pairing->restitution >= 0.0) {
+        return;
+    }
+    const double ea = model->bodies.restitution[a], eb = model->bodies.restitution[b];
+    g->restitution[a] += ea > eb ? bar : ea == eb ? 0.5 * bar : 0.0;
+    g->restitution[b] += eb > ea ? bar : ea == eb ? 0.5 * bar : 0.0;
+}
+
 static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
                              const cr_record_part* part, cr_gradient* g)
 {
@@ -246,6 +276,76 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
     return status;
 }
 
+// Reverse of the impacts: of a frame that was hit the targets' bars end here and those of its start,
+// acceleration and torque begin.
+static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_part* part,
+                                cr_gradient* g)
+{
+    const cr_vec3 zero = {0, 0, 0};
+    for (int32_t i = 0; i < b->worker.frame.count; i++) {
+        const int32_t f = b->worker.frame.items[i];
+        b->q[f] = b->t[f] = b->v[f] = b->om[f] = b->a[f] = b->torque[f] = zero;
+    }
+    if (part->impact_end == part->impact_begin) {
+        return CAROM_OK;
+    }
+    const cr_events_task task = cr_island_events(sim, &b->worker, part->h, part->from, part->to);
+    const cr_events_bars bars = {.rp = b->zone.rp,
+                                 .ut = b->zone.ut,
+                                 .turn = b->zone.turn,
+                                 .v1 = b->v1,
+                                 .om1 = b->om1,
+                                 .q = b->q,
+                                 .t = b->t,
+                                 .v = b->v,
+                                 .om = b->om,
+                                 .a = b->a,
+                                 .torque = b->torque,
+                                 .inertia = g->inertia,
+                                 .mass = g->mass,
+                                 .p = g->p,
+                                 .obstacle0 = b->zone.obstacle0,
+                                 .obstacle1 = b->zone.obstacle1};
+    const carom_status status = cr_events_adj(b->worker.events, &task, &bars);
+    const cr_events_row_bars* rows;
+    const int32_t count = status == CAROM_OK ? cr_events_rows(b->worker.events, &rows) : 0;
+    for (int32_t i = 0; i < count; i++) {
+        const cr_zone_row_bars row = {.thickness = rows[i].thickness,
+                                      .friction = rows[i].friction,
+                                      .compliance = rows[i].compliance,
+                                      .lever = {rows[i].lever[0], rows[i].lever[1]}};
+        row_numbers_adj(b->model, &rows[i].candidate, &row, g);
+        restitution_adj(b->model, &rows[i].candidate, rows[i].restitution, g);
+    }
+    return status;
+}
+
+// The path's constant acceleration a = (keep P (v + h a0) - v)/h with a0 = gravity + force/m, and its
+// torque R^T tau, both as the impacts saw them.
+static void pull_adj(double mass, int32_t lock, double h, const cr_action* action, cr_vec3 v,
+                     cr_quat q, cr_vec3 a_bar, cr_vec3 torque_bar, cr_target_starts* out)
+{
+    const cr_mat3 r = cr_quat_to_matrix(q);
+    const cr_vec3 torque = cr_mat3_tapply(r, action->torque);
+    cr_vec3 a0_bar = a_bar;
+    if (lock || action->linear_damping > 0.0) {
+        const double keep = cr_exp(-action->linear_damping * h);
+        const cr_vec3 a0 = cr_vec3_add_scaled(action->gravity, 1.0 / mass, action->force);
+        cr_vec3 free = a_bar;
+        free.x = lock & CR_LOCK_X ? 0.0 : free.x;
+        free.y = lock & CR_LOCK_Y ? 0.0 : free.y;
+        free.z = lock & CR_LOCK_Z ? 0.0 : free.z;
+        a0_bar = cr_vec3_scale(keep, free);
+        out->v = cr_vec3_add_scaled(out->v, 1.0 / h, cr_vec3_sub(a0_bar, a_bar));
+        out->linear_damping -= cr_vec3_dot(a0_bar, cr_vec3_add_scaled(v, h, a0));
+    }
+    out->gravity = cr_vec3_add(out->gravity, a0_bar);
+    out->force = cr_vec3_add_scaled(out->force, 1.0 / mass, a0_bar);
+    out->mass -= cr_vec3_dot(a0_bar, action->force) / (mass * mass);
+    out->torque = cr_vec3_add(out->torque, cr_mat3_apply(r, torque_bar));
+    out->q = cr_vec3_add(out->q, cr_vec3_cross(torque_bar, torque));
+}
+
 // Reverse of the aim: from bars of the targets and of the start to those of the state before.
 static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* part,
                     cr_state_bars* bars, cr_gradient* g)
@@ -267,7 +367,8 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
         const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * f);
         const cr_target target =
             cr_targets_rigid(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, q, v, om);
-        const cr_target_bars in = {.q = b->zone.rp[f],
+        const int hit = part->impact_end > part->impact_begin && cr_events_hit(b->worker.events, f);
+        const cr_target_bars in = hit ? (cr_target_bars){0} : (cr_target_bars){.q = b->zone.rp[f],
                                    .u = b->zone.ut[f],
                                    .v = b->v1[f],
                                    .om = b->om1[f],
@@ -275,10 +376,12 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
         cr_target_starts out = {.q = b->zone.r0[f]};
         cr_targets_rigid_adj(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, &target,
                              q, v, om, &in, &out);
-        bars->t[f] = b->zone.t0[f];
-        bars->q[f] = out.q;
-        bars->v[f] = out.v;
-        bars->om[f] = out.om;
+        pull_adj(bodies->mass[f], bodies->lock[f], part->h, &action, v, q, b->a[f], b->torque[f],
+                 &out);
+        bars->t[f] = cr_vec3_add(b->zone.t0[f], b->t[f]);
+        bars->q[f] = cr_vec3_add(out.q, b->q[f]);
+        bars->v[f] = cr_vec3_add(out.v, b->v[f]);
+        bars->om[f] = cr_vec3_add(out.om, b->om[f]);
         gravity_bar = cr_vec3_add(gravity_bar, out.gravity);
         g->force[f] = cr_vec3_add(g->force[f], out.force);
         g->torque[f] = cr_vec3_add(g->torque[f], out.torque);
@@ -302,34 +405,76 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
     cr_vec3_accumulate(g->gravity, gravity_bar);
 }
 
-// What scripted vertices felt at the start and the end of the step goes to the pose they had then:
-// the start's to the state before, the end's to the script, which for us is where everything began.
+// What a pose (t, R) of a frame that moves by script felt goes to the start of the frame, which
+// carries the whole way, and when the script is in it (everywhere but at the start of the run) to
+// the keys: t = t0 + shift, R = exp(turn) R0. Turning by dturn is R exp(R^T Jl dturn).
+static void scripted_adj(const cr_model* model, int32_t f, double time, int scripted, cr_mat3 r,
+                         cr_vec3 t_bar, cr_vec3 q_bar, cr_gradient* g)
+{
+    g->start.t[f] = cr_vec3_add(g->start.t[f], t_bar);
+    g->start.q[f] = cr_vec3_add(g->start.q[f], q_bar);
+    const int32_t s = model->frame_script[f];
+    if (s < 0 || !scripted) {
+        return;
+    }
+    cr_vec3 shift, turn;
+    cr_model_script_at(&model->script[s], time, &shift, &turn);
+    const cr_rot rot = cr_rot_make(turn);
+    const cr_vec3 turn_bar = cr_mat3_tapply(cr_rot_left(&rot), cr_mat3_apply(r, q_bar));
+    cr_model_script_at_adj(&model->script[s], time, t_bar, turn_bar, g->key_shift[s],
+                           g->key_turn[s]);
+}
+
+// A frame that moves by script: its vertices' places at the start and the end of the step, and its
+// place in the state after the step. The state before has no say in any of it, so its bars are 0.
+static void obstacle_adj(cr_backward* b, const cr_sim* sim, int32_t body, cr_state_bars* bars,
+                         cr_gradient* g)
+{
+    const cr_body_set* bodies = &b->model->bodies;
+    const int32_t f = bodies->frame[body];
+    const cr_vec3 zero = {0, 0, 0};
+    const double h = b->model->world.dt, time = sim->state.time;
+    const cr_mat3 r1 = cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f));
+    const cr_mat3 r0 = cr_quat_to_matrix(cr_quat_load(sim->state.q + 4 * f));
+    const cr_vec3 v_bar = cr_vec3_scale(1.0 / h, bars->v[f]); // v = (t1 - t0)/h
+    cr_vec3 t0 = cr_vec3_neg(v_bar), t1 = cr_vec3_add(bars->t[f], v_bar);
+    cr_vec3 q0 = zero, q1 = bars->q[f];
+    for (int32_t v = bodies->vertex[body]; v < bodies->vertex[body + 1]; v++) {
+        const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+        const cr_vec3 o0 = cr_mat3_tapply(r0, b->zone.obstacle0[v]);
+        const cr_vec3 o1 = cr_mat3_tapply(r1, b->zone.obstacle1[v]);
+        g->p[v] = cr_vec3_add(g->p[v], cr_vec3_add(o0, o1));
+        t0 = cr_vec3_add(t0, b->zone.obstacle0[v]);
+        t1 = cr_vec3_add(t1, b->zone.obstacle1[v]);
+        q0 = cr_vec3_add(q0, cr_vec3_cross(p, o0));
+        q1 = cr_vec3_add(q1, cr_vec3_cross(p, o1));
+    }
+    scripted_adj(b->model, f, time, sim->state.step > 0, r0, t0, q0, g);
+    scripted_adj(b->model, f, time + h, 1, r1, t1, q1, g);
+    bars->t[f] = bars->q[f] = bars->v[f] = bars->om[f] = zero;
+}
+
+// What scripted vertices felt at the start and the end of the step goes to the script and to where
+// everything began; the start of a pinned node goes to the state before.
 static void obstacles_adj(cr_backward* b, const cr_sim* sim, cr_state_bars* bars, cr_gradient* g)
 {
     const cr_body_set* bodies = &b->model->bodies;
+    const cr_vec3 zero = {0, 0, 0};
     for (int32_t body = 0; body < bodies->body_count; body++) {
-        const int32_t f = bodies->frame[body];
-        if (f < 0 || bodies->kind[body] == CR_BODY_RIGID) {
-            continue;
-        }
-        const cr_mat3 r1 = cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f));
-        const cr_mat3 r0 = cr_quat_to_matrix(cr_quat_load(sim->state.q + 4 * f));
-        for (int32_t v = bodies->vertex[body]; v < bodies->vertex[body + 1]; v++) {
-            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
-            const cr_vec3 o0 = cr_mat3_tapply(r0, b->zone.obstacle0[v]);
-            const cr_vec3 o1 = cr_mat3_tapply(r1, b->zone.obstacle1[v]);
-            const cr_vec3 both = cr_vec3_add(b->zone.obstacle0[v], b->zone.obstacle1[v]);
-            g->shift[v] = cr_vec3_add(g->shift[v], both);
-            g->p[v] = cr_vec3_add(g->p[v], cr_vec3_add(o0, o1));
-            g->start.t[f] = cr_vec3_add(g->start.t[f], both);
-            g->start.q[f] = cr_vec3_add(g->start.q[f], cr_vec3_cross(p, cr_vec3_add(o0, o1)));
+        if (bodies->frame[body] >= 0 && bodies->kind[body] != CR_BODY_RIGID) {
+            obstacle_adj(b, sim, body, bars, g);
         }
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         if (bodies->node_pinned[n]) {
-            const int32_t v = bodies->node_vertex[n];
+            const int32_t v = bodies->node_vertex[n], s = b->model->node_script[n];
             g->shift[v] = cr_vec3_add(g->shift[v], b->zone.obstacle1[v]);
             bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle0[v]);
+            if (s >= 0) {
+                cr_model_script_at_adj(&b->model->script[s], sim->state.time + b->model->world.dt,
+                                       b->zone.obstacle1[v], zero, g->key_shift[s],
+                                       g->key_turn[s]);
+            }
         }
     }
 }
@@ -360,6 +505,9 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
             }
         } else {
             status = zone_adj(b, sim, record, part, gradient);
+        }
+        if (status == CAROM_OK) {
+            status = impacts_adj(b, sim, part, gradient);
         }
         aim_adj(b, sim, part, bars, gradient);
     }

@@ -39,13 +39,78 @@ static void list_parts(cr_gradient* g, part out[PARTS])
     memcpy(out, parts, sizeof parts);
 }
 
+// ---- bars of a state
+
+enum { BARS = 6 };
+
+static void list_bars(cr_state_bars* bars, cr_vec3** out[BARS])
+{
+    cr_vec3** const all[BARS] = {&bars->t, &bars->q, &bars->v, &bars->om, &bars->x, &bars->xv};
+    memcpy(out, all, sizeof all);
+}
+
+static size_t bars_length(const cr_model* model, int i)
+{
+    return (size_t)(i < 4 ? model->bodies.frame_count : model->bodies.node_count);
+}
+
+carom_status cr_gradient_bars_init(cr_state_bars* bars, const cr_model* model)
+{
+    cr_vec3** all[BARS];
+    list_bars(bars, all);
+    *bars = (cr_state_bars){0};
+    for (int i = 0; i < BARS; i++) {
+        *all[i] = cr_memory_take(bars_length(model, i), sizeof(cr_vec3));
+        if (!*all[i]) {
+            cr_gradient_bars_release(bars);
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return CAROM_OK;
+}
+
+void cr_gradient_bars_zero(cr_state_bars* bars, const cr_model* model)
+{
+    cr_vec3** all[BARS];
+    list_bars(bars, all);
+    for (int i = 0; i < BARS; i++) {
+        memset(*all[i], 0, bars_length(model, i) * sizeof(cr_vec3));
+    }
+}
+
+void cr_gradient_bars_add(cr_state_bars* to, const cr_state_bars* from, const cr_model* model)
+{
+    cr_vec3 **all[BARS], **more[BARS];
+    cr_state_bars source = *from;
+    list_bars(to, all);
+    list_bars(&source, more);
+    for (int i = 0; i < BARS; i++) {
+        for (size_t k = 0; k < bars_length(model, i); k++) {
+            (*all[i])[k] = cr_vec3_add((*all[i])[k], (*more[i])[k]);
+        }
+    }
+}
+
+void cr_gradient_bars_release(cr_state_bars* bars)
+{
+    cr_vec3** all[BARS];
+    list_bars(bars, all);
+    for (int i = 0; i < BARS; i++) {
+        cr_memory_free(*all[i]);
+    }
+    *bars = (cr_state_bars){0};
+}
+
+// ---- the whole
+
 carom_status cr_gradient_init(cr_gradient* g, const cr_model* model)
 {
     *g = (cr_gradient){.frame_count = model->bodies.frame_count,
                        .node_count = model->bodies.node_count,
                        .vertex_count = model->bodies.vertex_count,
                        .body_count = model->bodies.body_count,
-                       .sheet_count = model->sheet_count};
+                       .sheet_count = model->sheet_count,
+                       .script_count = model->script_count};
     part parts[PARTS];
     list_parts(g, parts);
     int ok = 1;
@@ -58,6 +123,15 @@ carom_status cr_gradient_init(cr_gradient* g, const cr_model* model)
     for (int32_t s = 0; s < g->sheet_count && ok; s++) {
         g->corner[s] = cr_memory_take(6 * (size_t)model->sheet[s].face_count, sizeof(double));
         ok = g->corner[s] != NULL;
+    }
+    g->key_shift = cr_memory_take((size_t)g->script_count, sizeof(double*));
+    g->key_turn = cr_memory_take((size_t)g->script_count, sizeof(double*));
+    ok = ok && g->key_shift && g->key_turn;
+    for (int32_t i = 0; i < g->script_count && ok; i++) {
+        const size_t keys = (size_t)model->script[i].key_count;
+        g->key_shift[i] = cr_memory_take(3 * keys, sizeof(double));
+        g->key_turn[i] = cr_memory_take(3 * keys, sizeof(double));
+        ok = g->key_shift[i] && g->key_turn[i];
     }
     if (!ok) {
         cr_gradient_release(g);
@@ -76,6 +150,11 @@ void cr_gradient_zero(cr_gradient* g, const cr_model* model)
     for (int32_t s = 0; s < g->sheet_count; s++) {
         memset(g->corner[s], 0, 6 * (size_t)model->sheet[s].face_count * sizeof(double));
     }
+    for (int32_t i = 0; i < g->script_count; i++) {
+        const size_t keys = (size_t)model->script[i].key_count;
+        memset(g->key_shift[i], 0, 3 * keys * sizeof(double));
+        memset(g->key_turn[i], 0, 3 * keys * sizeof(double));
+    }
     memset(g->gravity, 0, sizeof g->gravity);
     memset(g->wind, 0, sizeof g->wind);
 }
@@ -90,6 +169,12 @@ void cr_gradient_release(cr_gradient* g)
     for (int32_t s = 0; g->corner && s < g->sheet_count; s++) {
         cr_memory_free(g->corner[s]);
     }
+    for (int32_t i = 0; g->key_shift && g->key_turn && i < g->script_count; i++) {
+        cr_memory_free(g->key_shift[i]);
+        cr_memory_free(g->key_turn[i]);
+    }
     cr_memory_free(g->corner);
+    cr_memory_free(g->key_shift);
+    cr_memory_free(g->key_turn);
     *g = (cr_gradient){0};
 }

@@ -11,7 +11,7 @@ typedef struct cr_state_bars {
 
 // Of what stays constant. Owns its arrays.
 typedef struct cr_gradient {
-    int32_t frame_count, node_count, vertex_count, body_count, sheet_count;
+    int32_t frame_count, node_count, vertex_count, body_count, sheet_count, script_count;
     cr_state_bars start;         // of the initial state
     double gravity[3], wind[3];
     double* mass;                // [frame_count]
@@ -23,10 +23,19 @@ typedef struct cr_gradient {
     cr_vec3* force;              // [frame_count] of a force that acts in every step
     cr_vec3* torque;             // [frame_count]
     cr_vec3* node_force;         // [node_count]
-    cr_vec3* shift;              // [vertex_count] of fixed, kinematic and pinned vertices: moved for good
+    // [vertex_count] of pinned nodes: of where their way ends in each step, the start excepted
+    cr_vec3* shift;
     cr_cloth_material* material; // [sheet_count]
     double** corner;             // [sheet_count] [6*face_count] rest coordinates
+    double** key_shift;          // [script_count] [3*key_count] of scripts
+    double** key_turn;           // [script_count] [3*key_count]
 } cr_gradient;
+
+// Zeroed arrays of the lengths a model asks for, and back.
+carom_status cr_gradient_bars_init(cr_state_bars* bars, const cr_model* model);
+void cr_gradient_bars_zero(cr_state_bars* bars, const cr_model* model);
+void cr_gradient_bars_add(cr_state_bars* to, const cr_state_bars* from, const cr_model* model);
+void cr_gradient_bars_release(cr_state_bars* bars);
 
 carom_status cr_gradient_init(cr_gradient* gradient, const cr_model* model);
 void cr_gradient_zero(cr_gradient* gradient, const cr_model* model);

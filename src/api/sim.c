@@ -41,7 +41,8 @@ carom_status carom_sim_step(carom_sim* sim, carom_error* error)
 
 carom_status carom_sim_reset(carom_sim* sim)
 {
-    return cr_sim_reset(sim->sim);
+    cr_sim_reset(sim->sim);
+    return CAROM_OK;
 }
 
 double carom_sim_time(const carom_sim* sim)

@@ -3,11 +3,11 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/measure.h"
+#include "cli/set.h"
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct run_request {
@@ -297,28 +297,12 @@ static int refuse(const carom_error* error, int status)
     return status;
 }
 
-// Splits "path=value" and sets it.
-static carom_status set_one(carom_scene* scene, const char* text, carom_error* error)
-{
-    const char* equals = strchr(text, '=');
-    char* path = equals ? strndup(text, (size_t)(equals - text)) : NULL;
-    if (!path) {
-        error->status = CAROM_ERR_ARGUMENT;
-        snprintf(error->message, sizeof error->message,
-                 "--set is \"%.200s\"; it has to be path=value, as in world.dt=0.005", text);
-        return CAROM_ERR_ARGUMENT;
-    }
-    const carom_status status = carom_scene_set(scene, path, equals + 1, error);
-    free(path);
-    return status;
-}
-
 static carom_status load(run* r)
 {
     const run_request* q = r->request;
     carom_status status = carom_scene_load(q->path, &r->scene, &r->error);
-    for (int i = 0; i < q->set.count && status == CAROM_OK; i++) {
-        status = set_one(r->scene, q->set.item[i], &r->error);
+    if (status == CAROM_OK) {
+        status = cli_set_all(r->scene, &q->set, &r->error);
     }
     if (status == CAROM_OK && q->dt_text) {
         status = carom_scene_set(r->scene, "world.dt", q->dt_text, &r->error);

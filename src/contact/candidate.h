@@ -5,6 +5,7 @@
 
 typedef struct cr_candidate {
     cr_pair pair;
+    double start;       // m, their distance at the start of the step
     double thickness;   // m, the distance they keep
     double friction;    // Coulomb coefficient
     double restitution; // 0..1

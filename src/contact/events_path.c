@@ -360,7 +360,9 @@ double cr_events_path_search(cr_events* events, cr_events_near* near)
         return HUGE_VAL;
     }
     const bounds b = bound(events, near, &l);
-    const double least = (task->h - s0) / LEAST_PARTS;
+    // never so long that a thin thing is skipped: within the thickness the gap is negative
+    const double thick = task->candidate[near->candidate].thickness;
+    const double least = cr_min((task->h - s0) / LEAST_PARTS, 0.5 * thick / b.speed);
     for (int i = 0; i < MOST_STEPS && l.s < task->h; i++) {
         const double safe = safe_step(&l, &b);
         if (!(l.s + safe < task->h)) {

@@ -200,8 +200,9 @@ static void add_mass(cr_zone* zone, int32_t b)
 }
 
 // How much of the curvature goes into the matrix. Each level is safer and slower than the one
-// before: exact; sheets positive element by element; contacts flat and friction a spring.
-enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_LEVELS };
+// before: exact; sheets positive element by element; contacts flat and friction a spring as stiff as
+// it is now; the same with a spring that holds every contact where it was.
+enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_STICK, CURVE_LEVELS };
 
 static void assemble(cr_zone* zone, int level)
 {
@@ -213,7 +214,7 @@ static void assemble(cr_zone* zone, int level)
     if (level < CURVE_SAFE) {
         cr_zone_line_curve(zone);
     } else {
-        cr_zone_line_hold(zone);
+        cr_zone_line_hold(zone, level == CURVE_STICK);
     }
 }
 
@@ -260,6 +261,11 @@ static void restore_lam(cr_zone* zone)
     }
 }
 
+// Pressed hard and rubbing hard, a contact may find no sliding solution at all (the paradox of
+// Painleve): what it does then is jam. Holding friction only lets the force grow from iterate to
+// iterate, so every third time the contacts are made to stick instead.
+enum { HOLDS = 3 };
+
 // The next level when the matrix is not positive (a saddle: with less curvature the step walks off
 // it) or when the working set went round in circles.
 static carom_status newton_step(cr_zone* zone)
@@ -273,15 +279,22 @@ static carom_status newton_step(cr_zone* zone)
         return status;
     }
     for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
-        if (level == CURVE_SAFE_SHEETS && zone->task->member_sheet_count == 0) {
+        if ((level == CURVE_SAFE_SHEETS && zone->task->member_sheet_count == 0) ||
+            (level == CURVE_STICK && !zone->rubbing) ||
+            (level == CURVE_SAFE && zone->rubbing && zone->holds % HOLDS == HOLDS - 1)) {
+            zone->holds += level == CURVE_SAFE;
             continue;
         }
         assemble(zone, level);
+        gradient(zone);
         remember_lam(zone);
-        status = cr_zone_lcp_solve(zone);
-        if (status == CAROM_ERR_NO_CONVERGENCE && (level == CURVE_SAFE || !zone->rubbing)) {
+        status = level < CURVE_SAFE || !zone->rubbing ? cr_zone_lcp_solve(zone)
+                                                      : CAROM_ERR_NO_CONVERGENCE;
+        if (status == CAROM_ERR_NO_CONVERGENCE && (level >= CURVE_SAFE || !zone->rubbing)) {
             restore_lam(zone);
-            status = cr_zone_ipm_solve(zone);
+            gradient(zone); // the last try may have put friction into it
+            status = cr_zone_ipm_solve(zone, level == CURVE_STICK);
+            zone->holds++;
         }
         if (status == CAROM_OK || status == CAROM_ERR_MEMORY) {
             break;
@@ -454,7 +467,7 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     zone->line.count = zone->result.count = 0;
     zone->along = 0.0;
     zone->stick = task->h * task->friction_speed;
-    zone->rubbing = 0;
+    zone->rubbing = zone->holds = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         zone->rubbing |= task->candidate[i].friction > 0.0;
     }

@@ -37,7 +37,9 @@ typedef struct cr_zone_task {
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
     const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1
     double from, to;           // 0..1, the part of that motion that belongs to this step
-    // How far any vertex may go: nobody looked for contacts beyond. Where an iterate wanted more,
+    const double* start;  // [3*vertex_count] m, where everything was when candidate.start was measured
+    const cr_vec3* glide; // [node_count] m, how far each node is expected to go
+    // How far any vertex may go, a node from where it is expected: nobody looked for contacts beyond. Where an iterate wanted more,
     // `wants` gets what it wanted, if that is more than is there.
     const double *room, *node_room; // [frame_count of the scene], [node_count] m
     double *wants, *node_wants;     // likewise

@@ -41,7 +41,8 @@ static double part_within(double from, double to, double room)
 static double gone(const cr_zone* zone, const cr_zone_block* block)
 {
     if (block->frame < 0) {
-        return cr_vec3_norm(cr_vec3_load(zone->z + block->first));
+        return cr_vec3_norm(
+            cr_vec3_sub(cr_vec3_load(zone->z + block->first), zone->task->glide[block->node]));
     }
     // |R - R0| p: the Frobenius norm of a difference of rotations is 2 sqrt(2) sin(angle/2)
     double sum = 0.0;
@@ -58,8 +59,11 @@ static double within_room(cr_zone* zone)
     double part = 1.0;
     for (int32_t b = 0; b < zone->block_count; b++) {
         cr_zone_block* block = &zone->block.items[b];
+        // a node may stop on its way: whether it ended near enough to where it was expected is seen
+        // when the step is over
         const double room = block->frame >= 0 ? zone->task->room[block->frame]
-                                              : zone->task->node_room[block->node];
+                                              : zone->task->node_room[block->node] +
+                                                    cr_vec3_norm(zone->task->glide[block->node]);
         const double now = gone(zone, block);
         if (!(now <= room)) {
             double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]

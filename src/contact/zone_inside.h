@@ -48,7 +48,7 @@ typedef struct cr_zone_line {
     double lam_before; // kg m, at the start of the Newton step
     double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
     int32_t members; // candidates that measure this distance
-    double stand;    // 0..1, what the lines of larger features leave of it, see give_way
+    double stand;    // 0..1, what nearer features beside it leave of it, see give_way
     int32_t heir;    // line that took its load over, itself if none
     int32_t place;   // in the list without those that gave way
 } cr_zone_line;
@@ -58,6 +58,7 @@ typedef struct cr_zone_share {
     int32_t line;  // its row, -1: none
     double lam;    // kg m, its part of that row's multiplier
     cr_vec3 sigma; // that row's friction direction
+    double aslant; // 0..1, of two edges: how far they are from parallel
 } cr_zone_share;
 
 // Where a line touches, for finding those that touch at the same place.
@@ -71,6 +72,7 @@ struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
     int32_t rubbing;    // nonzero: some candidate has friction
+    int32_t holds;      // iterates for which friction had to be held
     double along;       // how far the given motions have gone, 0..1
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;       // m, e: slips below it stick
@@ -113,8 +115,12 @@ void cr_zone_line_lock(const cr_zone_block* block, double* a);
 void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
 // m -= lam Hess g, and with friction m += the derivative of its force.
 void cr_zone_line_curve(cr_zone* zone);
-// m += a positive matrix in place of the derivative of friction.
-void cr_zone_line_hold(cr_zone* zone);
+// m += a positive matrix in place of the derivative of friction: a spring as stiff as friction is now,
+// or (stick) one that holds the contact where it was: this part of 1/eps.
+#define CR_ZONE_STICK 1e-2
+void cr_zone_line_hold(cr_zone* zone, int32_t stick);
+// What times line->f is the force of friction: lam, or that of the spring.
+double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t stick);
 // K += weight b a^T for a line, b = a, or with friction b = a - f.
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction);
 // out += s a, or with friction s (a - f).
@@ -141,6 +147,6 @@ void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not.
 carom_status cr_zone_lcp_solve(cr_zone* zone);
-// zone_ipm.c: the same step with the friction forces held, by an interior point: slower, and always
-// solvable when the matrix is symmetric and positive.
-carom_status cr_zone_ipm_solve(cr_zone* zone);
+// zone_ipm.c: the same step with the friction forces held (or sprung, see cr_zone_line_hold), by an
+// interior point: slower, and always solvable when the matrix is symmetric and positive.
+carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick);

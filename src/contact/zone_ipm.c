@@ -22,14 +22,16 @@ static scales start(cr_zone* zone)
     double gap = 0.0, give = 0.0;
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        gap = cr_max(gap, fabs(line->row.gap));
-        double sum = 0.0; // a M^-1 a^T
+        double sum = 0.0, ahead = line->row.gap; // a M^-1 a^T, and the gap after a step by M alone
         for (int b = 0; b < line->block_count; b++) {
-            const double* mass = zone->mass + zone->block.items[line->block[b]].first;
+            const int32_t first = zone->block.items[line->block[b]].first;
             for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
-                sum += line->a[k] * line->a[k] / mass[k - line->offset[b]];
+                const int32_t at = first + k - line->offset[b];
+                sum += line->a[k] * line->a[k] / zone->mass[at];
+                ahead -= line->a[k] * zone->grad[at] / zone->mass[at];
             }
         }
+        gap = cr_max(gap, cr_max(fabs(line->row.gap), fabs(ahead)));
         give += sum / zone->line.count;
     }
     const scales scale = {gap, gap / give};
@@ -105,14 +107,15 @@ static carom_status factor(cr_zone* zone)
     return status;
 }
 
-carom_status cr_zone_ipm_solve(cr_zone* zone)
+carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick)
 {
     for (int32_t i = 0; i < zone->line.count; i++) { // friction as it is now
         const cr_zone_line* line = &zone->line.items[i];
+        const double rub = cr_zone_line_rub(zone, line, stick);
         for (int b = 0; b < line->block_count; b++) {
             double* at = zone->grad + zone->block.items[line->block[b]].first;
             for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
-                at[k - line->offset[b]] += line->row.lam * line->f[k];
+                at[k - line->offset[b]] += rub * line->f[k];
             }
         }
     }

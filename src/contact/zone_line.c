@@ -102,9 +102,10 @@ static double smooth(double t)
     return t * t * (3.0 - 2.0 * t);
 }
 
-static double say(const cr_candidate* c, const cr_vec3 x[4], const cr_closest* now)
+// 0 for edges that are parallel by this measure, 1 for edges that are not; 1 for other pairs.
+static double aslant(const cr_candidate* c, const cr_vec3 x[4], const cr_closest* now)
 {
-    if (c->pair.kind != CR_PAIR_EE || now->free < 2) {
+    if (c->pair.kind != CR_PAIR_EE) {
         return 1.0;
     }
     const cr_vec3 a = cr_vec3_sub(x[1], x[0]), b = cr_vec3_sub(x[3], x[2]);
@@ -280,28 +281,43 @@ static cr_zone_line* find_line(cr_zone* zone, const cr_contact_key* key)
     return NULL;
 }
 
-// The line of a feature on the rim of `line`'s own gives way to it, and leaves it its load.
-static void push_aside(cr_zone* zone, cr_zone_line* line, const cr_contact_key* key)
+// Follows a line to the one that has its load now.
+static int32_t heir(const cr_zone* zone, int32_t line)
 {
+    while (zone->line.items[line].heir != line) {
+        line = zone->line.items[line].heir;
+    }
+    return line;
+}
+
+// Candidate i is nearest elsewhere than at the feature `key`, which is part of it.
+static void push_aside(cr_zone* zone, int32_t i, const cr_contact_key* key)
+{
+    cr_zone_line* lines = zone->line.items;
     cr_zone_line* rim = find_line(zone, key);
     if (!rim || !(rim->stand > 0.0)) {
         return;
     }
-    rim->stand *= 1.0 - line->say;
+    const int32_t to = heir(zone, zone->share.items[i].line);
+    if (&lines[to] == rim) {
+        return; // as near to each other as round-off: one of the two has to stay
+    }
+    rim->stand *= 1.0 - zone->share.items[i].aslant;
     if (!(rim->stand > 0.0)) {
-        line->row.lam += rim->row.lam;
-        line->sigma = cr_vec3_add(line->sigma, rim->sigma);
-        line->members += rim->members;
-        rim->heir = (int32_t)(line - zone->line.items);
+        lines[to].row.lam += rim->row.lam;
+        lines[to].sigma = cr_vec3_add(lines[to].sigma, rim->sigma);
+        lines[to].members += rim->members;
+        rim->heir = to;
     }
 }
 
-// A vertex over a face is near the edges of that face too. Those rows measure no distance between
-// the bodies (the face is nearer), and where they are nearer to the face than sqrt(2 D depth) they
-// would still lie within the give of a contact and push sideways: off the diagonal of a flat floor,
-// for one. A row stands only where no larger feature that contains its own is nearest, that is
-// where no other row has its vertices and more. `say` hands over smoothly to edges that become
-// parallel.
+// A corner over a face is near the edges of that face too, and one past an edge is near the flat
+// diagonal that ends there. Such rows measure no distance between the bodies: something beside them
+// is nearer. But within the give of a contact, up to sqrt(2 D depth) from there, they would carry
+// load along tilted normals, and push a box off the diagonal of a flat floor. A row stands only
+// where the distance between the bodies has a minimum: where every pair of features that contains
+// its own is nearest right there. Edges that are all but parallel are nearest everywhere along
+// their overlap and displace nothing.
 static void give_way(cr_zone* zone)
 {
     cr_zone_line* lines = zone->line.items;
@@ -309,27 +325,23 @@ static void give_way(cr_zone* zone)
         lines[i].stand = 1.0;
         lines[i].heir = i;
     }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_contact_key* key = &lines[i].row.key;
-        const int count = key->v[3] >= 0 ? 4 : key->v[2] >= 0 ? 3 : 2;
-        for (int mask = 1; lines[i].stand > 0.0 && mask < (1 << count) - 1; mask++) {
-            cr_contact_key part = {{-1, -1, -1, -1}};
-            int kept = 0;
-            for (int k = 0; k < count; k++) {
-                if (mask >> k & 1) {
-                    part.v[kept++] = key->v[k];
-                }
-            }
-            if (kept > 1) {
-                push_aside(zone, &lines[i], &part);
-            }
-        }
-    }
-    // who gave way to one that gave way itself belongs to the last in the chain
     for (int32_t i = 0; i < zone->task->candidate_count; i++) {
-        cr_zone_share* share = &zone->share.items[i];
-        while (share->line >= 0 && lines[share->line].heir != share->line) {
-            share->line = lines[share->line].heir;
+        const cr_pair* pair = &zone->task->candidate[i].pair;
+        const cr_zone_share* share = &zone->share.items[i];
+        const int32_t active = zone->now.items[i].active;
+        if (share->line < 0 || !(share->aslant > 0.0)) {
+            continue;
+        }
+        const int32_t side_b = pair->kind == CR_PAIR_EE ? 12 : 8;
+        for (int32_t mask = 1; mask < 16; mask++) {
+            int present = mask != active && (mask & side_b) && (mask & ~side_b);
+            for (int k = 0; k < 4; k++) {
+                present &= !(mask >> k & 1) || pair->v[k] >= 0;
+            }
+            if (present) {
+                const cr_contact_key key = cr_candidate_key(pair, mask);
+                push_aside(zone, i, &key);
+            }
         }
     }
     int32_t kept = 0;
@@ -339,7 +351,7 @@ static void give_way(cr_zone* zone)
     }
     for (int32_t i = 0; i < zone->task->candidate_count; i++) {
         cr_zone_share* share = &zone->share.items[i];
-        share->line = share->line >= 0 ? lines[share->line].place : -1;
+        share->line = share->line >= 0 ? lines[heir(zone, share->line)].place : -1;
     }
     kept = 0;
     for (int32_t i = 0; i < zone->line.count; i++) {
@@ -366,7 +378,9 @@ carom_status cr_zone_line_collect(cr_zone* zone)
         cr_closest* now = &zone->now.items[i];
         *now = classify(zone, i, x);
         const double gap = now->distance - c->thickness;
-        cr_zone_line line = {.say = say(c, x, now), .members = 1};
+        zone->share.items[i].aslant = aslant(c, x, now);
+        // only where edges cross does the row of both depend on their not being parallel
+        cr_zone_line line = {.say = now->free < 2 ? 1.0 : share->aslant, .members = 1};
         if (!(line.say > 0.0)) {
             continue;
         }
@@ -528,11 +542,17 @@ void cr_zone_line_curve(cr_zone* zone)
     }
 }
 
-void cr_zone_line_hold(cr_zone* zone)
+// Of the lines that carry a load only those that slide are made to stick: the others do.
+static int is_stopped(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
+{
+    return stick && line->row.lam > 0.0 && cr_vec3_norm(line->tau) > zone->stick;
+}
+
+void cr_zone_line_hold(cr_zone* zone, int32_t stick)
 {
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        if (!(line->row.lam > 0.0) || !(line->mu > 0.0)) {
+        if (!(line->mu > 0.0) || !(line->row.lam > 0.0)) {
             continue;
         }
         cr_row row;
@@ -540,9 +560,21 @@ void cr_zone_line_hold(cr_zone* zone)
         double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
         cr_zone_line_row(zone, line, &row);
         cr_row_slip_make(&slip, &row, zone->stick);
-        cr_row_add_friction_held(&row, &slip, line->mu * line->row.lam, m);
+        const double spring = is_stopped(zone, line, stick)
+                                  ? CR_ZONE_STICK / line->eps / slip.weight
+                                  : line->mu * line->row.lam;
+        cr_row_add_friction_held(&row, &slip, spring, m);
         add_part(zone, &row, m);
     }
+}
+
+double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
+{
+    if (!is_stopped(zone, line, stick) || !(line->mu > 0.0)) {
+        return line->row.lam;
+    }
+    const double weight = 1.0 / cr_vec3_norm(line->tau);
+    return CR_ZONE_STICK / line->eps / weight / line->mu;
 }
 
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction)

@@ -113,7 +113,7 @@ static void order_blocks(work* w)
     int32_t* element = (at += n);
     int32_t* degree = (at += n);
     int32_t* mark = (at += n);
-    int32_t* graph = (at += n);
+    int32_t* graph = at + n;
     for (int32_t i = 0; i < n; i++) {
         begin[i] = w->start[i];
         length[i] = w->start[i + 1] - w->start[i];

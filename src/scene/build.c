@@ -150,10 +150,11 @@ static carom_status take_room(builder* b)
     m->own_q = cr_memory_take(f, 4 * sizeof *m->own_q);
     m->x0 = cr_memory_take(k, 3 * sizeof *m->x0);
     m->xv0 = cr_memory_take(k, 3 * sizeof *m->xv0);
+    m->place = cr_memory_take(n, 3 * sizeof *m->place);
     const int good = m->name && m->sheet && m->material && m->sheet_body && m->sheet_node &&
                      m->body_sheet && m->frame_script && m->node_script && m->linear_damping &&
                      m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->own_t &&
-                     m->own_q && m->x0 && m->xv0;
+                     m->own_q && m->x0 && m->xv0 && m->place;
     return good ? CAROM_OK : no_memory(b);
 }
 
@@ -321,6 +322,7 @@ static carom_status fill_body(builder* b, int32_t cast, int32_t copy, int32_t bo
     if (!m->name[body]) {
         return no_memory(b);
     }
+    cr_vec3_store(m->place + 3 * (size_t)body, place_of(c, copy));
     m->bodies.kind[body] = kinds[c->spec.type];
     m->bodies.frame[body] = -1;
     m->bodies.radius[body] = c->radius;
@@ -649,7 +651,7 @@ static void sort_pairings(pairing_list* list)
 static carom_status push_pair(builder* b, int32_t value)
 {
     cr_pair_spec spec;
-    int32_t first[2], count[2];
+    int32_t first[2] = {0}, count[2] = {0};
     cr_form_read(b->json, value, &cr_format_pair, &spec);
     if (cr_json_at(b->json, spec.between)->count != 2) {
         return cr_form_refuse(b->json, spec.between, &b->path, b->error,
@@ -848,9 +850,12 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
     builder b = {.json = &scene->json, .scene = scene, .error = error};
     cr_form_read(b.json, cr_json_member(b.json, 0, "world"), &cr_format_world, &b.world);
     b.model = cr_memory_take(1, sizeof *b.model);
-    carom_status status = b.model ? make_casts(&b) : no_memory(&b);
+    if (!b.model) {
+        return no_memory(&b);
+    }
+    b.model->world = b.world.numbers;
+    carom_status status = make_casts(&b);
     if (status == CAROM_OK) {
-        b.model->world = b.world.numbers;
         status = take_room(&b);
     }
     if (status == CAROM_OK) {

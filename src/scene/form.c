@@ -135,7 +135,7 @@ static carom_status check_field(const cr_json* json, int32_t value, const cr_fie
 // What a field takes, in words: "a number from 0 to 1 m", "one of \"local\", \"global\"".
 static void accepted(const cr_field* f, char* out, size_t size)
 {
-    const char* space = f->row.unit && f->row.unit[0] && strcmp(f->row.unit, "1") ? " " : "";
+    const char* space = f->row.unit && f->row.unit[0] && strcmp(f->row.unit, "1") != 0 ? " " : "";
     const char* unit = *space ? f->row.unit : "";
     char list[300];
     switch (f->kind) {

@@ -16,7 +16,9 @@ static void put_reference(cr_json* json, int32_t out, const cr_form* form)
     char name[80];
     snprintf(name, sizeof name, "#/$defs/%s", form->name);
     for (char* c = name; *c; c++) {
-        *c = *c == ' ' ? '_' : *c;
+        if (*c == ' ') {
+            *c = '_';
+        }
     }
     cr_json_add_string(json, out, "$ref", name);
 }
@@ -197,7 +199,9 @@ carom_status cr_schema_json(char** text)
         char name[80];
         snprintf(name, sizeof name, "%s", cr_format_all[i]->name);
         for (char* c = name; *c; c++) {
-            *c = *c == ' ' ? '_' : *c;
+            if (*c == ' ') {
+                *c = '_';
+            }
         }
         put_form(&json, cr_json_add(&json, defs, name, CR_JSON_OBJECT), cr_format_all[i]);
     }
@@ -260,7 +264,9 @@ static void say_kind(const cr_field* f, char* out, size_t size)
     case CR_FIELD_OBJECT:
         snprintf(out, size, "[%s](#%s)", f->form->name, f->form->name);
         for (char* c = strchr(out, '('); c && *c; c++) {
-            *c = *c == ' ' ? '-' : *c;
+            if (*c == ' ') {
+                *c = '-';
+            }
         }
         break;
     case CR_FIELD_MAP:

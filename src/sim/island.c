@@ -122,14 +122,18 @@ static double frame_gone(const cr_sim* sim, int32_t f)
     return cr_vec3_norm(moved) + cr_min(chord, 2.0) * sim->model->bodies.extent[f];
 }
 
-static double node_gone(const cr_sim* sim, int32_t n)
+// How far a node is from where it was expected when this part of the step had gone by.
+static double node_gone(const cr_sim* sim, int32_t n, double part)
 {
-    return cr_vec3_norm(
-        cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), cr_vec3_load(sim->state.x + 3 * n)));
+    const int32_t v = sim->model->bodies.node_vertex[n];
+    const cr_vec3 from = cr_vec3_load(sim->start + 3 * v);
+    const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), from);
+    const cr_vec3 due = cr_vec3_add_scaled(from, part, way);
+    return cr_vec3_norm(cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), due));
 }
 
 // What is left of everyone's reach for the next part of the step.
-static void make_room(cr_sim* sim, const cr_worker* worker)
+static void make_room(cr_sim* sim, const cr_worker* worker, double from, double to)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
@@ -139,14 +143,18 @@ static void make_room(cr_sim* sim, const cr_worker* worker)
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n);
+            const int32_t v = sim->model->bodies.node_vertex[n];
+            const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v),
+                                            cr_vec3_load(sim->start + 3 * v));
+            sim->glide[n] = cr_vec3_scale(to - from, way);
+            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n, from);
             sim->node_wants[n] = 0.0;
         }
     }
 }
 
 // Whether any member has got farther than its reach; each that has gets a reach that would have done.
-static int overreached(cr_sim* sim, const cr_worker* worker)
+static int overreached(cr_sim* sim, const cr_worker* worker, double part)
 {
     int any = 0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
@@ -160,7 +168,7 @@ static int overreached(cr_sim* sim, const cr_worker* worker)
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const double far = node_gone(sim, n);
+            const double far = node_gone(sim, n, part);
             if (!(far <= sim->node_reach[n])) {
                 any = 1;
                 sim->node_reach[n] = 1.5 * far;
@@ -264,6 +272,8 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .to = to,
         .room = sim->room,
         .node_room = sim->node_room,
+        .glide = sim->glide,
+        .start = sim->start,
         .wants = sim->wants,
         .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
@@ -299,7 +309,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
 
 // Writes down a part that was solved, before its end becomes the members' place.
 static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
-                               double from, double to, int alone)
+                               double from, double to, int alone, int hits)
 {
     const cr_model* model = sim->model;
     const cr_motion* motion = &sim->motion;
@@ -346,20 +356,22 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
         row.candidate.compliance = rows[i].compliance;
         ok = cr_array_push(&record->row, row);
     }
+    part.impact_begin = record->impact.count;
+    if (hits && ok) {
+        ok = cr_events_save(worker->events, &record->impact) == CAROM_OK;
+    }
+    part.impact_end = record->impact.count;
     part.frame_end = record->frame.count;
     part.sheet_end = record->sheet.count;
     part.row_end = record->row.count;
     return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
-// Impacts on the way to the targets, which are others after them.
-static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
-                         double to)
+cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
+                                double to)
 {
     const cr_model* model = sim->model;
-    const cr_island* island = &sim->near.island.items[index];
-    cr_island_result* result = &sim->island.items[index];
-    const cr_events_task task = {
+    return (cr_events_task){
         .bodies = &model->bodies,
         .motion = &sim->motion,
         .q_target = sim->q_target,
@@ -369,8 +381,6 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
         .h = h,
         .frame_count = worker->frame.count,
         .frame = worker->frame.items,
-        .candidate_count = island->candidate_end - island->candidate_begin,
-        .candidate = sim->near.candidate.items + island->candidate_begin,
         .obstacle0 = sim->obstacle0,
         .obstacle1 = sim->obstacle1,
         .from = from,
@@ -379,6 +389,18 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
         .bounce_floor = model->world.bounce_floor,
         .max_events = model->world.max_events,
     };
+}
+
+// Impacts on the way to the targets, which are others after them.
+static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
+                         double to)
+{
+    const cr_model* model = sim->model;
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    cr_events_task task = cr_island_events(sim, worker, h, from, to);
+    task.candidate_count = island->candidate_end - island->candidate_begin;
+    task.candidate = sim->near.candidate.items + island->candidate_begin;
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);
     const cr_events_contact* hits;
@@ -413,8 +435,9 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     int32_t warm_count = sim->state.memory.count;
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
+        const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
-        make_room(sim, worker);
+        make_room(sim, worker, from, to);
         if (!alone) {
             carom_status status = meet(sim, worker, index, h, from, to);
             if (status == CAROM_OK) {
@@ -436,13 +459,14 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             warm_count = worker->warm.count;
         }
         if (sim->keeps) {
-            const carom_status status = write_down(sim, worker, index, h, from, to, alone);
+            const carom_status status = write_down(sim, worker, index, h, from, to, alone,
+                                                   result->impacts > impacts);
             if (status != CAROM_OK) {
                 return status;
             }
         }
         advance(sim, worker, h, from, to);
-        if (overreached(sim, worker)) {
+        if (overreached(sim, worker, to)) {
             result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }

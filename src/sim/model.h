@@ -82,6 +82,7 @@ typedef struct cr_model {
     double* own_q; // [4*frame_count] w,x,y,z
     double* x0;    // [3*node_count] m
     double* xv0;   // [3*node_count] m/s
+    double* place; // [3*body_count] m, what the scene calls the body's position
     // what the build did that the scene did not say, for people
     int32_t note_count;
     char** note; // [note_count]
@@ -89,6 +90,10 @@ typedef struct cr_model {
 
 // Frees the model and all it owns; NULL is fine.
 void cr_model_destroy(cr_model* model);
+
+// A model of its own with the same numbers, whose numbers (not its structure) the caller may
+// change. NULL when memory cannot be had.
+cr_model* cr_model_copy(const cr_model* model);
 
 // The pairing of two bodies, in either order; NULL when they have none.
 const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b);
@@ -101,3 +106,7 @@ double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
 // Displacement and rotation vector of a script at a time, component by component between the keys:
 // linear in the keys' values.
 void cr_model_script_at(const cr_script* script, double time, cr_vec3* shift, cr_vec3* turn);
+
+// Reverse of cr_model_script_at: adds to shift_bar and turn_bar [3*key_count].
+void cr_model_script_at_adj(const cr_script* script, double time, cr_vec3 shift_bar,
+                            cr_vec3 turn_bar, double* shift_keys_bar, double* turn_keys_bar);

@@ -14,11 +14,7 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
     if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass && x) {
-        for (int32_t s = 0; s < model->sheet_count; s++) {
-            for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
-                near->sheet_mass[s] += bodies->node_mass[n];
-            }
-        }
+        cr_near_weigh(near);
         for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
             x[v] = bodies->p[v]; // trees are made per body: its own frame will do
         }
@@ -29,6 +25,17 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
         cr_near_release(near);
     }
     return status;
+}
+
+void cr_near_weigh(cr_near* near)
+{
+    const cr_model* model = near->model;
+    for (int32_t s = 0; s < model->sheet_count; s++) {
+        near->sheet_mass[s] = 0.0;
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+            near->sheet_mass[s] += model->bodies.node_mass[n];
+        }
+    }
 }
 
 void cr_near_release(cr_near* near)
@@ -93,40 +100,71 @@ static double vertex_reach(const cr_near* near, const double* reach, const doubl
     return node >= 0 ? node_reach[node] : reach[near->model->bodies.vertex_body[vertex]];
 }
 
-// How far the points of a pair can come towards each other.
-static double closing(const cr_near* near, const double* reach, const double* node_reach,
-                      const cr_pair* pair)
+static int side_of(const cr_pair* pair, int k)
 {
-    double side[2] = {0, 0};
-    for (int k = 0; k < 4; k++) {
-        if (pair->v[k] >= 0) {
-            const int b = pair->kind == CR_PAIR_EE ? k >= 2 : k == 3;
-            side[b] = cr_max(side[b], vertex_reach(near, reach, node_reach, pair->v[k]));
-        }
-    }
-    return side[0] + side[1];
+    return pair->kind == CR_PAIR_EE ? k >= 2 : k == 3;
 }
 
-static carom_status filter(cr_near* near, const double* x, const double* reach,
-                           const double* node_reach)
+// How far the points of a pair can come towards each other: by what is expected of them, and by how
+// much they may miss that.
+static double closing(const cr_near* near, const double* x, const double* ahead,
+                      const double* reach, const double* node_reach, const cr_pair* pair)
+{
+    cr_vec3 way[4];
+    double side[2] = {0, 0}, most = 0.0;
+    for (int k = 0; k < 4; k++) {
+        if (pair->v[k] < 0) {
+            continue;
+        }
+        const int32_t v = pair->v[k];
+        way[k] = cr_vec3_sub(cr_vec3_load(ahead + 3 * v), cr_vec3_load(x + 3 * v));
+        side[side_of(pair, k)] =
+            cr_max(side[side_of(pair, k)], vertex_reach(near, reach, node_reach, v));
+        for (int l = 0; l < k; l++) {
+            if (pair->v[l] >= 0 && side_of(pair, l) != side_of(pair, k)) {
+                most = cr_max(most, cr_vec3_norm2(cr_vec3_sub(way[k], way[l])));
+            }
+        }
+    }
+    return side[0] + side[1] + sqrt(most);
+}
+
+// The numbers of the contacts of two bodies; 0: they pass through each other.
+static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
+{
+    const cr_model* model = near->model;
+    const cr_pairing* pairing = cr_model_pairing(model, a, b);
+    if (pairing && pairing->passes) {
+        return 0;
+    }
+    c->thickness = cr_model_thickness(model, a, b);
+    c->friction = cr_model_friction(model, a, b);
+    c->restitution = cr_model_restitution(model, a, b);
+    c->compliance = compliance(near, a, b);
+    levers(model, a, b, c->thickness, c->lever);
+    c->blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
+    return 1;
+}
+
+static carom_status filter(cr_near* near, const double* x, const double* ahead,
+                           const double* reach, const double* node_reach)
 {
     const cr_model* model = near->model;
     near->found.count = 0;
     int32_t last[2] = {-1, -1};
+    int touch = 0;
     cr_candidate c = {0};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
         const int32_t a = model->bodies.vertex_body[pair->v[0]];
         const int32_t b = model->bodies.vertex_body[pair->v[3]];
         if (a != last[0] || b != last[1]) {
-            c.thickness = cr_model_thickness(model, a, b);
-            c.friction = cr_model_friction(model, a, b);
-            c.restitution = cr_model_restitution(model, a, b);
-            c.compliance = compliance(near, a, b);
-            levers(model, a, b, c.thickness, c.lever);
-            c.blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
+            touch = between(near, a, b, &c);
             last[0] = a;
             last[1] = b;
+        }
+        if (!touch) {
+            continue;
         }
         cr_vec3 at[4] = {0};
         for (int k = 0; k < 4; k++) {
@@ -134,8 +172,8 @@ static carom_status filter(cr_near* near, const double* x, const double* reach,
                 at[k] = cr_vec3_load(x + 3 * pair->v[k]);
             }
         }
-        const double distance = cr_distance_closest(pair->kind, at).distance;
-        if (distance < 2.0 * c.thickness + closing(near, reach, node_reach, pair)) {
+        c.start = cr_distance_closest(pair->kind, at).distance;
+        if (c.start < 2.0 * c.thickness + closing(near, x, ahead, reach, node_reach, pair)) {
             c.pair = *pair;
             if (!cr_array_push(&near->found, c)) {
                 return CAROM_ERR_MEMORY;
@@ -239,7 +277,7 @@ static carom_status group(cr_near* near)
     return CAROM_OK;
 }
 
-carom_status cr_near_find(cr_near* near, const double* x, const double* reach,
+carom_status cr_near_find(cr_near* near, const double* x, const double* ahead, const double* reach,
                           const double* node_reach, int32_t worker_count)
 {
     const cr_body_set* bodies = &near->model->bodies;
@@ -248,9 +286,9 @@ carom_status cr_near_find(cr_near* near, const double* x, const double* reach,
                                 2.0 * bodies->radius[bodies->vertex_body[v]];
     }
     carom_status status =
-        cr_broad_find(near->broad, x, x, near->vertex_reach, worker_count, &near->pair);
+        cr_broad_find(near->broad, x, ahead, near->vertex_reach, worker_count, &near->pair);
     if (status == CAROM_OK) {
-        status = filter(near, x, reach, node_reach);
+        status = filter(near, x, ahead, reach, node_reach);
     }
     return status == CAROM_OK ? group(near) : status;
 }

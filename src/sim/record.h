@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contact/candidate.h"
+#include "contact/events.h"
 #include "core/array.h"
 #include "math/quat.h"
 
@@ -32,6 +33,7 @@ typedef struct cr_record_part {
     int32_t sheet_begin, sheet_end;
     int32_t node_begin; // nodes of its sheets, one after another
     int32_t row_begin, row_end;
+    int32_t impact_begin, impact_end; // bytes of cr_events_save, when there were impacts
     int32_t weakly_active;
 } cr_record_part;
 
@@ -45,6 +47,7 @@ typedef struct cr_record {
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_record_node) node;
     CR_ARRAY(cr_record_row) row;
+    cr_events_tape impact;
 } cr_record;
 
 void cr_record_clear(cr_record* record);

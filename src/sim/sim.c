@@ -18,6 +18,8 @@ static carom_status take_scratch(cr_sim* sim)
     sim->obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
     sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
     sim->start = cr_memory_take(3 * v, sizeof(double));
+    sim->ahead = cr_memory_take(3 * v, sizeof(double));
+    sim->glide = cr_memory_take(n, sizeof(cr_vec3));
     sim->reach = cr_memory_take(b, sizeof(double));
     sim->node_reach = cr_memory_take(n, sizeof(double));
     sim->room = cr_memory_take(f, sizeof(double));
@@ -27,7 +29,8 @@ static carom_status take_scratch(cr_sim* sim)
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->start && sim->reach && sim->node_reach &&
-                   sim->room && sim->node_room && sim->wants && sim->node_wants;
+                   sim->room && sim->node_room && sim->wants && sim->node_wants && sim->ahead &&
+                   sim->glide;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -87,7 +90,8 @@ void cr_sim_destroy(cr_sim* sim)
     void* const blocks[] = {sim->worker,         sim->force,     sim->torque,    sim->node_force,
                             sim->force_now,      sim->torque_now, sim->node_force_now,
                             sim->q_target,       sim->obstacle0, sim->obstacle1, sim->start,
-                            sim->reach,          sim->node_reach, sim->room, sim->node_room, sim->wants, sim->node_wants};
+                            sim->reach,          sim->node_reach, sim->room, sim->node_room, sim->wants, sim->node_wants,
+                            sim->ahead,          sim->glide};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -110,14 +114,13 @@ cr_state* cr_sim_state(cr_sim* sim)
     return &sim->state;
 }
 
-carom_status cr_sim_reset(cr_sim* sim)
+void cr_sim_reset(cr_sim* sim)
 {
-    cr_state_release(&sim->next);
-    cr_state_release(&sim->state);
+    cr_state_restart(&sim->next, sim->model);
+    cr_state_restart(&sim->state, sim->model);
+    cr_near_weigh(&sim->near);
     sim->contact.count = 0;
     sim->report = (cr_step_report){.least_gap = HUGE_VAL};
-    const carom_status status = cr_state_init(&sim->state, sim->model);
-    return status == CAROM_OK ? cr_state_init(&sim->next, sim->model) : status;
 }
 
 const cr_step_report* cr_sim_report(const cr_sim* sim)

@@ -39,7 +39,8 @@ void cr_sim_destroy(cr_sim* sim);
 
 const cr_model* cr_sim_model(const cr_sim* sim);
 cr_state* cr_sim_state(cr_sim* sim);
-carom_status cr_sim_reset(cr_sim* sim); // back to the model's start
+// Back to the model's start, whose numbers may be others by now (those of cr_parameters).
+void cr_sim_reset(cr_sim* sim);
 const cr_step_report* cr_sim_report(const cr_sim* sim);
 int32_t cr_sim_contacts(const cr_sim* sim, const cr_contact** contacts);
 

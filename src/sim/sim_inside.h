@@ -42,8 +42,10 @@ struct cr_sim {
     cr_quat* q_target;               // [frame_count] orientation of motion.rp
     cr_vec3 *obstacle0, *obstacle1;  // [vertex_count] m, start and end of what moves by script
     double* start;                   // [3*vertex_count] m
+    double* ahead;                   // [3*vertex_count] m, where cloth is expected; others: start
+    cr_vec3* glide;                  // [node_count] m, what is expected of a part of the step
     double* reach;                   // [body_count] m
-    double* node_reach;              // [node_count] m
+    double* node_reach;              // [node_count] m, by how much a node may miss `ahead`
     double *room, *node_room;        // [frame_count], [node_count] m, what a part of the step has
     double *wants, *node_wants;      // likewise, what its iterates asked for beyond that
     cr_near near;
@@ -65,5 +67,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
 // The zone of one part, as a task: candidates and warm start are the caller's.
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
                             double to);
+// The impacts of one part, as a task: the candidates are the caller's.
+cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
+                                double to);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);

@@ -121,12 +121,13 @@ static void guess_reach(cr_sim* sim)
     for (int32_t n = 0; n < bodies->node_count; n++) {
         const double pushed = h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
         const int32_t v = bodies->node_vertex[n];
-        sim->node_reach[n] = 1.25 * h * cr_vec3_norm(cr_vec3_load(sim->state.xv + 3 * n)) + fall +
-                             pushed + bodies->radius[bodies->vertex_body[v]];
-        if (bodies->node_pinned[n]) {
-            sim->node_reach[n] = cr_vec3_norm(cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])) +
-                                 bodies->radius[bodies->vertex_body[v]];
-        }
+        const cr_vec3 way = bodies->node_pinned[n]
+                                ? cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])
+                                : cr_vec3_scale(h, cr_vec3_load(sim->state.xv + 3 * n));
+        const cr_vec3 at = cr_vec3_load(sim->state.x + 3 * n);
+        cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(at, way));
+        sim->node_reach[n] =
+            0.25 * cr_vec3_norm(way) + fall + pushed + bodies->radius[bodies->vertex_body[v]];
     }
 }
 
@@ -260,11 +261,13 @@ void cr_sim_gather(cr_sim* sim)
 carom_status cr_sim_step(cr_sim* sim, carom_error* error)
 {
     cr_sim_gather(sim);
-    guess_reach(sim);
     cr_state_vertices(&sim->state, sim->model, sim->start);
+    memcpy(sim->ahead, sim->start,
+           3 * (size_t)sim->model->bodies.vertex_count * sizeof(double));
+    guess_reach(sim);
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
-        carom_status status = cr_near_find(&sim->near, sim->start, sim->reach, sim->node_reach,
+        carom_status status = cr_near_find(&sim->near, sim->start, sim->ahead, sim->reach, sim->node_reach,
                                            sim->worker_count);
         if (status == CAROM_OK) {
             status = ready_results(sim);

@@ -22,17 +22,25 @@ static carom_status take(cr_state* state, int32_t frame_count, int32_t node_coun
 
 carom_status cr_state_init(cr_state* state, const cr_model* model)
 {
-    const size_t f = (size_t)model->bodies.frame_count, n = (size_t)model->bodies.node_count;
     const carom_status status = take(state, model->bodies.frame_count, model->bodies.node_count);
     if (status == CAROM_OK) {
-        memcpy(state->t, model->t0, 3 * f * sizeof(double));
-        memcpy(state->q, model->q0, 4 * f * sizeof(double));
-        memcpy(state->v, model->v0, 3 * f * sizeof(double));
-        memcpy(state->om, model->om0, 3 * f * sizeof(double));
-        memcpy(state->x, model->x0, 3 * n * sizeof(double));
-        memcpy(state->xv, model->xv0, 3 * n * sizeof(double));
+        cr_state_restart(state, model);
     }
     return status;
+}
+
+void cr_state_restart(cr_state* state, const cr_model* model)
+{
+    const size_t f = (size_t)model->bodies.frame_count, n = (size_t)model->bodies.node_count;
+    memcpy(state->t, model->t0, 3 * f * sizeof(double));
+    memcpy(state->q, model->q0, 4 * f * sizeof(double));
+    memcpy(state->v, model->v0, 3 * f * sizeof(double));
+    memcpy(state->om, model->om0, 3 * f * sizeof(double));
+    memcpy(state->x, model->x0, 3 * n * sizeof(double));
+    memcpy(state->xv, model->xv0, 3 * n * sizeof(double));
+    state->memory.count = 0;
+    state->step = 0;
+    state->time = 0.0;
 }
 
 carom_status cr_state_copy(cr_state* to, const cr_state* from)
@@ -101,6 +109,46 @@ uint64_t cr_state_hash(const cr_state* state)
         hash = hash_bytes(hash, &state->memory.items[i].force, sizeof(double));
     }
     return hash;
+}
+
+uint64_t cr_state_contacts(const cr_state* state)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int32_t i = 0; i < state->memory.count; i++) {
+        hash = hash_bytes(hash, state->memory.items[i].key.v, sizeof state->memory.items[i].key.v);
+    }
+    return hash;
+}
+
+static int equal_memory(const cr_contact_memory* a, const cr_contact_memory* b)
+{
+    return memcmp(a->key.v, b->key.v, sizeof a->key.v) == 0 &&
+           memcmp(&a->force, &b->force, sizeof a->force) == 0;
+}
+
+int cr_state_equal(const cr_state* a, const cr_state* b)
+{
+    const size_t f = (size_t)a->frame_count, n = (size_t)a->node_count;
+    int equal = a->frame_count == b->frame_count && a->node_count == b->node_count &&
+                a->step == b->step && memcmp(&a->time, &b->time, sizeof a->time) == 0 &&
+                a->memory.count == b->memory.count;
+    equal = equal && memcmp(a->t, b->t, 3 * f * sizeof(double)) == 0 &&
+            memcmp(a->q, b->q, 4 * f * sizeof(double)) == 0 &&
+            memcmp(a->v, b->v, 3 * f * sizeof(double)) == 0 &&
+            memcmp(a->om, b->om, 3 * f * sizeof(double)) == 0 &&
+            memcmp(a->x, b->x, 3 * n * sizeof(double)) == 0 &&
+            memcmp(a->xv, b->xv, 3 * n * sizeof(double)) == 0;
+    for (int32_t i = 0; equal && i < a->memory.count; i++) {
+        equal = equal_memory(&a->memory.items[i], &b->memory.items[i]);
+    }
+    return equal;
+}
+
+size_t cr_state_bytes(const cr_state* state)
+{
+    return sizeof *state +
+           (13 * (size_t)state->frame_count + 6 * (size_t)state->node_count) * sizeof(double) +
+           (size_t)state->memory.count * sizeof(cr_contact_memory);
 }
 
 void cr_state_vertices(const cr_state* state, const cr_model* model, double* x)

@@ -20,10 +20,16 @@ typedef struct cr_state {
 
 carom_status cr_state_init(cr_state* state, const cr_model* model); // at the model's start
 carom_status cr_state_copy(cr_state* to, const cr_state* from);     // of the same model
+void cr_state_restart(cr_state* state, const cr_model* model); // init again, without taking memory
 void cr_state_release(cr_state* state);
 
 // The same number for the same bits, on every machine: FNV-1a over everything above.
 uint64_t cr_state_hash(const cr_state* state);
+// Of the keys of its contacts alone: which features touched in the step that led here.
+uint64_t cr_state_contacts(const cr_state* state);
+// Whether two states of one model agree in every bit.
+int cr_state_equal(const cr_state* a, const cr_state* b);
+size_t cr_state_bytes(const cr_state* state); // in use
 
 // Where every vertex of the scene is: x [3*vertex_count].
 void cr_state_vertices(const cr_state* state, const cr_model* model, double* x);

@@ -27,6 +27,7 @@ typedef struct kit {
     int failed;       // a step failed: the scenario is over
     double energy;    // J, after the last step
     double stored;    // J, at most so much do the contacts of the last step hold
+    double size;      // J, the largest sum of the sizes of its parts
     double most_rise; // J, the worst step: rise beyond what contacts held and round-off
     double least_gap; // m, the smallest ever
     int32_t most_parts;
@@ -129,6 +130,8 @@ static inline kit* kit_open_text(const char* text)
         }
         CHECK(carom_sim_create(k->model, 1, &k->sim, &error) == CAROM_OK);
         k->energy = kit_energy_of(k, k->sim);
+        const carom_energy e = carom_sim_energy(k->sim);
+        k->size = e.kinetic + fabs(e.gravity) + e.elastic;
     }
     return k;
 }
@@ -269,8 +272,8 @@ static inline void kit_watch_energy(kit* k)
 {
     const carom_energy e = carom_sim_energy(k->sim);
     const double now = kit_energy_of(k, k->sim);
-    const double noise =
-        kit_energy_noise * (e.kinetic + fabs(e.gravity) + e.elastic) + kit_solver_noise * e.kinetic;
+    k->size = fmax(k->size, e.kinetic + fabs(e.gravity) + e.elastic);
+    const double noise = kit_energy_noise * k->size + kit_solver_noise * e.kinetic;
     const double rise = now - k->energy - k->stored - noise;
     if (!k->driven && !(rise <= 0.0)) {
         if (!(rise <= k->most_rise)) {
