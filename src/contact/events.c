@@ -42,20 +42,24 @@ static carom_status begin_body(cr_events* events, int32_t i)
     const cr_events_task* task = events->task;
     const cr_motion* motion = task->motion;
     const int32_t f = task->frame[i];
-    const cr_events_body body = {.frame = f,
-                                 .segment = i,
-                                 .support = -1,
-                                 .lock = task->bodies->lock[f],
-                                 .mass = task->bodies->mass[f],
-                                 .extent = task->bodies->extent[f],
-                                 .inertia = cr_vec3_load(task->bodies->inertia + 3 * f),
-                                 .a = motion->a[f],
-                                 .torque = motion->torque[f]};
+    cr_events_body body = {.frame = f,
+                           .segment = i,
+                           .support = -1,
+                           .lock = task->bodies->lock[f],
+                           .mass = task->bodies->mass[f],
+                           .extent = task->bodies->extent[f],
+                           .inertia = cr_vec3_load(task->bodies->inertia + 3 * f),
+                           .a = cr_events_unlocked(motion->a[f], task->bodies->lock[f]),
+                           .torque = motion->torque[f]};
     const cr_mat3 r = motion->r0[f];
     const cr_vec3 v = cr_events_unlocked(cr_vec3_load(task->v + 3 * f), body.lock);
     cr_vec3 om = cr_vec3_load(task->om + 3 * f);
     if (body.lock >> 3) {
-        om = cr_mat3_tapply(r, cr_events_unlocked(cr_mat3_apply(r, om), body.lock >> 3));
+        const cr_vec3 spin = cr_events_unlocked(cr_mat3_apply(r, om), body.lock >> 3);
+        const cr_vec3 end = cr_mat3_apply(motion->rp[f], motion->om1[f]);
+        om = cr_mat3_tapply(r, spin);
+        body.spin_up = cr_vec3_scale(1.0 / task->h, cr_vec3_sub(end, spin));
+        body.spin_up = cr_events_unlocked(body.spin_up, body.lock >> 3);
     }
     const cr_events_segment segment = {.body = i,
                                        .impact = -1,
@@ -236,6 +240,7 @@ static void follow_support(cr_events* events, int32_t index)
         const cr_vec3 before = cr_vec3_load(member->before), after = cr_vec3_load(member->after);
         const cr_vec3 more = cr_mat3_tapply(member->pose.r, cr_vec3_sub(after, before));
         const cr_vec3 a = cr_vec3_load(member->after + 3);
+        body->spin_up = cr_vec3_add(body->spin_up, cr_vec3_sub(after, before));
         segment->v = cr_vec3_add_scaled(segment->v, 0.5 * h, cr_vec3_sub(a, body->a));
         body->a = a;
         body->torque =
@@ -411,7 +416,8 @@ static void write_target(cr_events* events, const cr_events_body* body)
     cr_spin_path(body->inertia, d, segment->q, segment->om, body->torque, segment->rate,
                  &task->q_target[f], &motion->om1[f]);
     if (body->support >= 0) { // what the support took the zone sees in full
-        const cr_vec3 more = cr_vec3_sub(motion->a[f], body->a);
+        const cr_vec3 a = cr_events_unlocked(motion->a[f], body->lock);
+        const cr_vec3 more = cr_vec3_sub(a, body->a);
         const cr_vec3 torque = cr_vec3_sub(motion->torque[f], body->torque);
         const cr_vec3 spin = {h * torque.x / body->inertia.x, h * torque.y / body->inertia.y,
                               h * torque.z / body->inertia.z};
@@ -422,6 +428,10 @@ static void write_target(cr_events* events, const cr_events_body* body)
         task->q_target[f] = cr_quat_normalize(cr_quat_mul(task->q_target[f], turn));
     }
     motion->rp[f] = cr_quat_to_matrix(task->q_target[f]);
+    if (body->lock >> 3) {
+        const cr_vec3 spin = cr_events_path_spin(events, segment->body, h);
+        motion->om1[f] = cr_mat3_tapply(motion->rp[f], spin);
+    }
     motion->ut[f] = motion->u[f] = u;
     motion->v1[f] = v;
     motion->w[f] = motion->turn[f] = (cr_vec3){0};

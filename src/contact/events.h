@@ -75,8 +75,8 @@ int cr_events_hit(const cr_events* events, int32_t frame);
 
 // The record of a run as bytes, for a tape. Save appends; load brings the record back, writes the
 // targets of the members that were hit as the run did, and returns where the bytes of this one end.
-// Of the task load and the reverse read bodies, h, friction_speed, bounce_floor, from, to, motion
-// (as the run found it) and, for the targets, q_target; not the candidates.
+// Of the task load and the reverse read bodies, om, h, friction_speed, bounce_floor, from, to,
+// motion (as the run found it) and, for the targets, q_target; not the candidates.
 typedef CR_ARRAY(unsigned char) cr_events_tape;
 carom_status cr_events_save(const cr_events* events, cr_events_tape* tape);
 carom_status cr_events_load(cr_events* events, const cr_events_task* task,

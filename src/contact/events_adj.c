@@ -101,6 +101,18 @@ static void clear_impulse(reverse* r, const cr_events_impact* impact)
     r->impulse.row = r->events->row_bar.items + impact->row_begin;
 }
 
+// What turns a body along its path. A spin about the axes that are free keeps still in space, as
+// that of a ball; its torque is not differentiated.
+static cr_vec3 path_inertia(const cr_events_body* body)
+{
+    return body->lock >> 3 ? (cr_vec3){1, 1, 1} : body->inertia;
+}
+
+static cr_vec3 path_torque(const cr_events_body* body)
+{
+    return body->lock >> 3 ? (cr_vec3){0} : body->torque;
+}
+
 // From bars of the state at time s of a segment, and of the angle that it turned, to its start and
 // to the time at which it began. The bar of s itself is time_bar's.
 static void segment_reverse(reverse* r, int32_t index, double s, const state_bars* in, cr_vec3 turn,
@@ -112,8 +124,8 @@ static void segment_reverse(reverse* r, int32_t index, double s, const state_bar
     body_bars* by = &r->body[segment->body];
     cr_vec3 rate = cr_vec3_scale(d, turn), inertia = {0};
     double d_bar = cr_vec3_dot(turn, segment->rate);
-    cr_spin_path_adj(body->inertia, d, segment->om, body->torque, segment->rate, in->q, in->om,
-                     &start->q, &start->om, &by->torque, &inertia, &rate, &d_bar);
+    cr_spin_path_adj(path_inertia(body), d, segment->om, path_torque(body), segment->rate, in->q,
+                     in->om, &start->q, &start->om, &by->torque, &inertia, &rate, &d_bar);
     d_bar += cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
              cr_vec3_dot(in->v, body->a);
     add(&start->u, in->u);
@@ -122,6 +134,7 @@ static void segment_reverse(reverse* r, int32_t index, double s, const state_bar
     double left = 0.0; // bar of h - from
     if (body->lock >> 3) {
         add(&start->om, rate);
+        inertia = by->torque = (cr_vec3){0};
     } else {
         cr_spin_rate_adj(body->inertia, h - segment->from, segment->om, body->torque, rate,
                          &start->om, &by->torque, &inertia, &left);
@@ -141,8 +154,8 @@ static double time_bar(const reverse* r, int32_t index, double s, const state_ba
     const double d = s - segment->from;
     cr_vec3 none[5] = {{0}};
     double d_bar = cr_vec3_dot(turn, segment->rate);
-    cr_spin_path_adj(body->inertia, d, segment->om, body->torque, segment->rate, in->q, in->om,
-                     &none[0], &none[1], &none[2], &none[3], &none[4], &d_bar);
+    cr_spin_path_adj(path_inertia(body), d, segment->om, path_torque(body), segment->rate, in->q,
+                     in->om, &none[0], &none[1], &none[2], &none[3], &none[4], &d_bar);
     return d_bar + cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
            cr_vec3_dot(in->v, body->a);
 }
@@ -170,7 +183,7 @@ static void target_reverse(reverse* r, int32_t index)
         cr_vec3_accumulate(out->inertia + 3 * f,
                            cr_vec3_neg(over(times(spin, spin_bar), body->inertia)));
         const cr_vec3 more = cr_vec3_add_scaled(cr_vec3_scale(h, end.v), h * h, end.u);
-        add(&out->a[f], more);
+        add(&out->a[f], cr_events_unlocked(more, body->lock));
         add(&by->a, cr_vec3_neg(more));
     }
     add(&by->a, cr_vec3_scale(-0.5 * h, end.v)); // v1 = vt(h) - h a/2
@@ -282,9 +295,10 @@ static carom_status impact_reverse(reverse* r, int32_t index)
         // om+ = R^T spin+
         const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
         const state_bars* after = &r->segment[member->next];
+        const int32_t lock = r->events->body.items[member->body].lock;
         const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, after->om);
-        cr_vec3_store(r->after + 6 * b, spin_bar);
-        cr_vec3_store(r->after + 6 * b + 3, after->v);
+        cr_vec3_store(r->after + 6 * b, cr_events_unlocked(spin_bar, lock >> 3));
+        cr_vec3_store(r->after + 6 * b + 3, cr_events_unlocked(after->v, lock));
         r->impulse.turn[b] = cr_vec3_cross(spin_bar, cr_vec3_load(member->after));
     }
     const carom_status status = cr_events_impulse_reverse(r->events, impact, &r->impulse);
@@ -334,9 +348,16 @@ static void start_reverse(reverse* r, int32_t index)
     add(&r->body[index].a, cr_vec3_scale(0.5 * r->task->h, start->v));
     add(&r->out->v[f], cr_events_unlocked(start->v, body->lock));
     add(&r->out->q[f], start->q);
-    cr_vec3 om = cr_mat3_apply(r0, start->om);
-    om = cr_events_unlocked(om, body->lock >> 3);
-    add(&r->out->om[f], body->lock >> 3 ? cr_mat3_tapply(r0, om) : start->om);
+    if (!(body->lock >> 3)) {
+        add(&r->out->om[f], start->om);
+        return;
+    }
+    // om = R^T P R om, P keeping the free axes
+    cr_vec3 free = cr_events_unlocked(cr_mat3_apply(r0, start->om), body->lock >> 3);
+    free = cr_mat3_tapply(r0, free);
+    add(&r->out->om[f], free);
+    add(&r->out->q[f], cr_vec3_cross(cr_vec3_load(r->task->om + 3 * f), free));
+    add(&r->out->q[f], cr_vec3_cross(start->om, r->events->segment.items[index].om));
 }
 
 // The acceleration of a free body: spin's is R y, y = I^-1 (torque - om x I om).
@@ -375,8 +396,8 @@ static carom_status support_reverse(reverse* r, int32_t index)
             member->pose.r, cr_vec3_sub(cr_vec3_load(member->after), cr_vec3_load(member->before)));
         const cr_vec3 more_bar = times(body->inertia, by->torque);
         const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, more_bar);
-        cr_vec3_store(r->after + 6 * b, spin_bar);
-        cr_vec3_store(r->after + 6 * b + 3, by->a);
+        cr_vec3_store(r->after + 6 * b, cr_events_unlocked(spin_bar, body->lock >> 3));
+        cr_vec3_store(r->after + 6 * b + 3, cr_events_unlocked(by->a, body->lock));
         cr_vec3_store(r->impulse.before + 6 * b, cr_vec3_neg(spin_bar));
         add(&r->out->torque[body->frame], by->torque);
         add(&r->out->q[body->frame], cr_vec3_cross(more_bar, more));
@@ -425,7 +446,7 @@ carom_status cr_events_adj(cr_events* events, const cr_events_task* task,
             start_reverse(&r, i);
         }
         if (body->support < 0) {
-            add(&bars->a[body->frame], r.body[i].a);
+            add(&bars->a[body->frame], cr_events_unlocked(r.body[i].a, body->lock));
             add(&bars->torque[body->frame], r.body[i].torque);
         }
     }

@@ -536,7 +536,7 @@ static carom_status make_support(group* g, int32_t body)
     for (int32_t i = impact->member_begin; i < impact->member_end; i++) {
         cr_events_member* member = &events->member.items[i];
         const cr_events_body* b = &events->body.items[member->body];
-        cr_vec3_store(member->before, cr_events_unlocked(spin_up(events, b), b->lock >> 3));
+        cr_vec3_store(member->before, b->lock >> 3 ? b->spin_up : spin_up(events, b));
         cr_vec3_store(member->before + 3, cr_events_unlocked(b->a, b->lock));
         member->a = b->a;
     }

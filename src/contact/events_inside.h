@@ -31,6 +31,7 @@ typedef struct cr_events_body {
     double mass, extent;
     cr_vec3 inertia;
     cr_vec3 a, torque; // of the path; torque in body axes
+    cr_vec3 spin_up;   // rad/s^2, of a body whose turning is locked, instead of torque
 } cr_events_body;
 
 // A candidate of the run, with where it was last seen.
@@ -119,6 +120,7 @@ struct cr_events {
 
 // events_path.c: bodies and gaps along the paths.
 cr_events_pose cr_events_path_pose(const cr_events* events, int32_t body, double s);
+// Of a body whose turning is locked the spin stays about the free axes: it grows by spin_up.
 cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s); // world axes
 // The points of a near pair: where they are; of those whose motion is given the velocity too.
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,

@@ -45,11 +45,16 @@ cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s)
 {
     const cr_events_body* b = &events->body.items[body];
     const cr_events_segment* segment = &events->segment.items[b->segment];
+    if (b->lock >> 3) {
+        const cr_vec3 spin = cr_mat3_apply(segment->r, segment->om);
+        const cr_vec3 later = cr_vec3_add_scaled(spin, s - segment->from, b->spin_up);
+        return cr_events_unlocked(later, b->lock >> 3);
+    }
     cr_quat q;
     cr_vec3 om;
     cr_spin_path(b->inertia, s - segment->from, segment->q, segment->om, b->torque, segment->rate,
                  &q, &om);
-    return cr_events_unlocked(cr_mat3_apply(cr_quat_to_matrix(q), om), b->lock >> 3);
+    return cr_mat3_apply(cr_quat_to_matrix(q), om);
 }
 
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,

@@ -236,6 +236,16 @@ static void aim(world* w)
         w->motion.t0[f] = cr_vec3_load(w->t + 3 * f);
         w->motion.rp[f] = cr_quat_to_matrix(w->q_target[f]);
         w->motion.turn[f] = cr_vec3_scale(w->h, rate);
+        if (w->set.lock[f] >> 3) { // about the free axes, and keeps still in space
+            cr_vec3 spin = cr_mat3_apply(w->motion.r0[f], om);
+            spin.x = w->set.lock[f] & CR_LOCK_RX ? 0 : spin.x;
+            spin.y = w->set.lock[f] & CR_LOCK_RY ? 0 : spin.y;
+            spin.z = w->set.lock[f] & CR_LOCK_RZ ? 0 : spin.z;
+            w->motion.om1[f] = cr_mat3_tapply(w->motion.r0[f], spin);
+            w->motion.turn[f] = cr_vec3_scale(w->h, w->motion.om1[f]);
+            w->motion.rp[f] = cr_mat3_mul(
+                w->motion.r0[f], cr_quat_to_matrix(cr_quat_from_rotation(w->motion.turn[f])));
+        }
         w->motion.a[f] = w->a[f];
         w->motion.torque[f] = w->torque[f];
         w->motion.v1[f] = cr_vec3_add_scaled(v, w->h, w->a[f]);
@@ -486,7 +496,7 @@ static void test_random_pairs(void)
     const double es[] = {0.0, 0.3, 0.7, 1.0}, mus[] = {0.0, 0.2, 0.6, 1.2};
     int impacts = 0, unrubbed = 0, tamed = 0, capped = 0;
     double rise = 0;
-    for (int sample = 0; sample < 12000; sample++) {
+    for (int sample = 0; sample < 2000; sample++) {
         world* w = world_make(0.01);
         const double e = es[sample % 4], mu = mus[sample / 4 % 4];
         w->friction_speed = sample % 3 ? 1e-3 : 1e-4;
@@ -526,9 +536,140 @@ static void test_random_pairs(void)
     }
     printf("    %d impacts, %d without their friction, %d tamed, %d capped, energy rise %.1e\n",
            impacts, unrubbed, tamed, capped, rise);
-    CHECK(impacts > 10000);
+    CHECK(impacts > 1800);
     CHECK(unrubbed == 0);
     CHECK(rise < 1e-13);
+}
+
+// What lies or slides is the zone's, at any step.
+static void test_what_rests_is_no_event(void)
+{
+    for (int i = 0; i < 8; i++) {
+        const double h = i % 2 ? 0.02 : 0.001;
+        world* w = world_make(h);
+        add_ground(w, CR_BODY_FIXED, 0, 1e-3);
+        add_box(w, 2, (cr_vec3){0.3, 0.2, 0.1}, 1e-3, (cr_vec3){0.3, 0.2, 0.052 - 1e-8},
+                (cr_vec3){i / 4 ? 5.0 : 0.0, 0, 0}, (cr_vec3){0, 0, i / 2 % 2 ? 3.0 : 0.0});
+        add_box(w, 2, (cr_vec3){0.3, 0.2, 0.1}, 1e-3, (cr_vec3){0.3, 0.2, 0.154 - 2e-8},
+                (cr_vec3){i / 4 ? 5.0 : 0.0, 0, 0}, zero);
+        w->a[1] = w->a[2] = (cr_vec3){0, 0, -9.81};
+        add_candidates(w, 0.5, 0.3);
+        run(w);
+        CHECK(w->report.impacts == 0);
+        CHECK(w->report.evaluations < 3 * w->candidate_count);
+        CHECK_NEAR(w->motion.ut[1].z, -9.81 * h * h, 0);
+        world_release(w);
+    }
+}
+
+// A box on the ground slides into another: what presses on the ground does not enter the impact.
+static void test_a_sliding_box_hits_another(void)
+{
+    world* w = world_make(0.01);
+    add_ground(w, CR_BODY_FIXED, 0, 1e-3);
+    for (int i = 0; i < 2; i++) {
+        const int32_t b =
+            add_box(w, 1 + i, (cr_vec3){0.2, 0.2, 0.2}, 1e-3,
+                    (cr_vec3){i ? 0.207 : 0, 0, 0.102 - 1e-8}, (cr_vec3){i ? 0 : 1.0, 0, 0}, zero);
+        w->a[b] = (cr_vec3){0, 0, -9.81};
+    }
+    add_candidates(w, 0.5, 0);
+    run(w);
+    CHECK(w->report.impacts == 1);
+    const double j = 1.5 / (1 / 1.0 + 1 / 2.0);
+    CHECK_NEAR(w->motion.v1[1].x, 1 - j, 1e-14);
+    CHECK_NEAR(w->motion.v1[2].x, j / 2, 1e-14);
+    for (int b = 1; b < 3; b++) { // the zone still sees all of the weight
+        CHECK_NEAR(w->motion.v1[b].z, -9.81 * 0.01, 1e-13);
+        CHECK_NEAR(w->motion.ut[b].z, -9.81 * 1e-4, 1e-15);
+        CHECK_NEAR(cr_vec3_norm(w->motion.om1[b]), 0, 1e-12);
+    }
+    world_release(w);
+}
+
+static void test_locked_directions_stay_locked(void)
+{
+    uint64_t seed = 21;
+    int hits = 0;
+    for (int i = 0; i < 40; i++) {
+        world* w = world_make(0.01);
+        const int32_t lock = CR_LOCK_Y | (i % 2 ? CR_LOCK_RX | CR_LOCK_RZ : CR_LOCK_RX);
+        add_ground(w, CR_BODY_FIXED, 0, 1e-3);
+        const double spin = check_random(&seed, -5, 5);
+        const cr_quat q = cr_quat_from_rotation(random_vec(&seed, 2));
+        const cr_vec3 om = cr_mat3_tapply(cr_quat_to_matrix(q), (cr_vec3){0, spin, 0});
+        const int32_t b = add_box(w, 2, (cr_vec3){0.3, 0.2, 0.1}, 1e-3, (cr_vec3){0.3, 0.2, 0.2},
+                                  (cr_vec3){1, 0, -2}, om);
+        cr_quat_store(w->q + 4 * b, q);
+        w->set.lock[b] = (uint8_t)lock;
+        add_candidates(w, 0.5, 0.4);
+        for (int k = 0; k < 20; k++) {
+            const double before = totals_of(w).energy;
+            run(w);
+            if (w->report.impacts) {
+                const cr_vec3 turned = cr_mat3_apply(w->motion.rp[b], w->motion.om1[b]);
+                CHECK_NEAR(w->motion.ut[b].y, 0, 0);
+                CHECK_NEAR(w->motion.v1[b].y, 0, 0);
+                CHECK_NEAR(turned.x, 0, 1e-13);
+                CHECK_NEAR(turned.z, 0, i % 2 ? 1e-13 : HUGE_VAL);
+                commit(w);
+                CHECK(totals_of(w).energy < before);
+                hits++;
+                break;
+            }
+            cr_vec3_accumulate(w->t + 3 * b, w->motion.ut[b]);
+            cr_quat_store(w->q + 4 * b,
+                          cr_quat_mul(cr_quat_from_rotation((cr_vec3){0, spin * w->h, 0}),
+                                      cr_quat_load(w->q + 4 * b)));
+            const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(w->q + 4 * b));
+            cr_vec3_store(w->om + 3 * b, cr_mat3_tapply(r, (cr_vec3){0, spin, 0}));
+        }
+        world_release(w);
+    }
+    CHECK(hits > 30);
+}
+
+static world* make_pair(uint64_t seed, double e, double mu);
+
+static void test_a_body_has_so_many_events(void)
+{
+    world* w = world_make(0.1);
+    w->max_events = 3;
+    add_ground(w, CR_BODY_FIXED, 0, 0);
+    add_ground(w, CR_BODY_FIXED, 0.21, 0);
+    add_sphere(w, 1, 0.1, (cr_vec3){0, 0, 0.105}, (cr_vec3){0, 0, 10});
+    add_candidates(w, 1, 0);
+    run(w);
+    CHECK(w->report.impacts == 3 && w->report.capped == 1 && w->report.most == 3);
+    w->max_events = 1000;
+    run(w);
+    CHECK(w->report.impacts > 60); // as many as a run has
+    world_release(w);
+}
+
+static void test_memory(void)
+{
+    world* w = make_pair(103, 0.7, 0.3);
+    CHECK(w->report.impacts > 0);
+    const int64_t calls = cr_memory_calls();
+    run(w);
+    CHECK(cr_memory_calls() == calls);
+    const cr_events_task task = task_of(w);
+    for (int n = 1;; n++) {
+        cr_events* fresh = NULL;
+        cr_memory_fail_after(n);
+        const carom_status made = cr_events_create(&fresh);
+        const carom_status status =
+            made == CAROM_OK ? cr_events_run(fresh, &task, &w->report) : made;
+        cr_memory_fail_after(0);
+        cr_events_destroy(fresh);
+        if (status == CAROM_OK) {
+            CHECK(n > 10);
+            break;
+        }
+        CHECK(status == CAROM_ERR_MEMORY);
+    }
+    world_release(w);
 }
 
 // ---------------------------------------------------------------- the reverse
@@ -857,7 +998,7 @@ static void test_reverse_boxes(void)
 {
     int kinds[16] = {0}, several = 0, tamed = 0;
     double worst = 0.0;
-    for (int i = 0; i < 36; i++) {
+    for (int i = 0; i < 16; i++) {
         world* w = make_pair((uint64_t)(100 + i), restitutions[i % 4], frictions[i / 4 % 3]);
         if (w->report.impacts) {
             const cr_events_contact* contact;
@@ -874,7 +1015,7 @@ static void test_reverse_boxes(void)
     }
     printf("    corner on face %d, edge on edge %d, several impacts %d, tamed %d, off by %.1e\n",
            kinds[CR_PAIR_PT], kinds[CR_PAIR_EE], several, tamed, worst);
-    CHECK(kinds[CR_PAIR_PT] > 5 && kinds[CR_PAIR_EE] > 5);
+    CHECK(kinds[CR_PAIR_PT] > 3 && kinds[CR_PAIR_EE] > 3);
 }
 
 // Where friction and restitution together would gain energy.
@@ -882,7 +1023,7 @@ static void test_reverse_tamed(void)
 {
     int found = 0;
     double worst = 0.0;
-    for (int i = 0; i < 400 && found < 8; i++) {
+    for (int i = 0; i < 400 && found < 4; i++) {
         world* w = make_pair((uint64_t)(1000 + i), 1.0, 0.6);
         if (w->report.tamed) {
             found++;
@@ -891,7 +1032,7 @@ static void test_reverse_tamed(void)
         world_release(w);
     }
     printf("    %d tamed, off by %.1e\n", found, worst);
-    CHECK(found == 8);
+    CHECK(found == 4);
 }
 
 static void test_reverse_flat_box(void)
@@ -931,8 +1072,65 @@ static void test_reverse_supported(void)
     }
 }
 
+// About one axis: then the free directions are all there is to differentiate.
+static void test_reverse_locked(void)
+{
+    for (int i = 0; i < 8; i++) {
+        world* w = world_make(0.01);
+        w->friction_speed = 1e-2;
+        add_ground(w, CR_BODY_FIXED, 0, 0.01);
+        const cr_quat q = cr_quat_from_rotation((cr_vec3){0.3, 1.2, 0.4});
+        const cr_vec3 om = cr_mat3_tapply(cr_quat_to_matrix(q), (cr_vec3){0, 2, 0});
+        const int32_t b = add_box(w, 2, (cr_vec3){0.3, 0.2, 0.1}, 0.01, (cr_vec3){0.3, 0.2, 0.25},
+                                  (cr_vec3){1, 0, -2}, om);
+        cr_quat_store(w->q + 4 * b, q);
+        w->set.lock[b] = CR_LOCK_Y | CR_LOCK_RX | CR_LOCK_RZ;
+        w->a[b] = (cr_vec3){1, 0, -9.81};
+        add_candidates(w, restitutions[i % 4], frictions[i / 4]);
+        for (int k = 0; k < 20; k++) {
+            run(w);
+            if (w->report.impacts) {
+                break;
+            }
+            cr_vec3_accumulate(w->t + 3 * b, w->motion.ut[b]);
+            cr_vec3_store(w->v + 3 * b, w->motion.v1[b]);
+            const cr_quat turn = cr_quat_from_rotation(w->motion.turn[b]);
+            cr_quat_store(w->q + 4 * b, cr_quat_mul(cr_quat_load(w->q + 4 * b), turn));
+        }
+        check_reverse(w, "locked", 1e-5, 1e-6);
+        world_release(w);
+    }
+}
+
+// A ball hits the ground and, on its way up, another one, all in one step.
+static void test_reverse_several_impacts(void)
+{
+    for (int i = 0; i < 6; i++) {
+        world* w = world_make(0.02);
+        w->friction_speed = 1e-2;
+        w->bounce_floor = 1.0;
+        add_ground(w, CR_BODY_FIXED, 0, 0.01);
+        const int32_t b = add_sphere(w, 2, 0.1, (cr_vec3){0.1, 0.2, 0.12}, (cr_vec3){0.3, 0.1, -4});
+        add_sphere(w, 1, 0.1, (cr_vec3){0.12, 0.23, 0.335}, (cr_vec3){-0.2, 0.1, -0.5});
+        cr_vec3_store(w->om + 3 * b, (cr_vec3){5, -4, 3});
+        w->a[b] = w->a[b + 1] = (cr_vec3){0, 0, -9.81};
+        add_candidates(w, i % 2 ? 1.0 : 0.8, frictions[i / 2]);
+        run(w);
+        CHECK(w->report.impacts >= 2);
+        check_reverse(w, "several impacts", 1e-6, 1e-5);
+        world_release(w);
+    }
+}
+
 int main(void)
 {
+    RUN(test_reverse_several_impacts);
+    RUN(test_reverse_locked);
+    RUN(test_what_rests_is_no_event);
+    RUN(test_a_sliding_box_hits_another);
+    RUN(test_locked_directions_stay_locked);
+    RUN(test_a_body_has_so_many_events);
+    RUN(test_memory);
     RUN(test_reverse_tamed);
     RUN(test_reverse_flat_box);
     RUN(test_reverse_supported);

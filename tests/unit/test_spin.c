@@ -142,6 +142,7 @@ static void test_path_adjoint(void)
             path_nudge = 0.0;
             CHECK_NEAR(rate_bar[path_nudged], 1 + (rise[0] - rise[1]) / 2e-5, 1e-8);
         }
+        path_nudged = 0;
     }
 }
 
