@@ -87,10 +87,10 @@ static void stack(int count, double friction, double gap, double shift, double t
                 char* one = kit_text(", {'name': 'b%d', 'mesh': {'box': {'x': 0.2, 'y': %g, 'z': "
                                      "0.2}}, 'mass': %g, 'position': [%g, 0, %.17g]}",
                                      b, 0.2 - b * taper, b % 2 ? masses[m] : 1.0,
-                                     b % 2 ? shift : 0.0, z + 0.1 + gap);
+                                     b % 2 ? shift : 0.0, z + 0.1 + (b ? gap : fmin(gap, 1e-4)));
                 strcat(bodies, one);
                 free(one);
-                z += 0.2 + gap;
+                z += 0.2 + (b ? gap : fmin(gap, 1e-4));
             }
             kit* k = kit_open("{'carom': 1, 'world': {'dt': %.17g, 'friction': %g}, 'bodies': "
                               "[" GROUND "%s]}",
@@ -129,9 +129,11 @@ static void test_an_aligned_stack_carries_its_weight(void)
     stack(5, 0.5, 1e-3, 0.0, 0.0);
 }
 
+// Without friction nothing brings a stack back that was pushed aside: it starts in place, every
+// pair of faces at the distance it touches at (a layer of 5e-4 of 0.2 m on each box).
 static void test_an_aligned_stack_without_friction(void)
 {
-    stack(5, 0.0, 1e-3, 0.0, 0.0);
+    stack(5, 0.0, 2e-4, 0.0, 0.0);
 }
 
 static void test_a_staggered_stack(void)
