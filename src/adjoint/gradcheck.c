@@ -8,8 +8,11 @@ static const double ratio = 4.0; // from one step size to the next
 // A sensitivity that changes the value by less than this part of it, over the whole scale of a
 // number, is nothing: differences cannot tell it from round-off.
 static const double nothing = 1e-9;
-// Of a run's value, relatively: what the solvers leave undecided. Differences carry it over h.
-static const double value_noise = 1e-13;
+// Of a run's value, relatively: what round-off leaves undecided after a few hundred sums. The
+// smallest step's difference has it over its h.
+static const double value_noise = 1e-14;
+// A group so small that this part of it is lost in that is measured by what can be seen instead.
+static const double finest = 1e-6;
 
 typedef struct checker {
     const cr_gradcheck_function* function;
@@ -114,6 +117,7 @@ static void check_group(checker* c, cr_gradcheck_group* g)
         g->largest = fmax(g->largest, fabs(c->gradient[g->first + i]));
     }
     const double h = c->options->step * g->scale;
+    const double blind = value_noise * fabs(c->report->value) * ratio * ratio / h;
     for (int32_t k = 0; k < g->checked; k++) {
         const int32_t i = pick(g, k);
         const estimate e = differentiate(c, i, h);
@@ -132,7 +136,8 @@ static void check_group(checker* c, cr_gradcheck_group* g)
             g->worst_difference = e.slope;
         }
     }
-    noise = fmax(isfinite(noise) ? noise : 0.0, value_noise * fabs(c->report->value) / h);
+    noise = fmax(isfinite(noise) ? noise : 0.0, blind);
+    g->largest = fmax(g->largest, blind / finest);
     const int any = g->largest > 0.0;
     g->max_relative_error = worst < 0.0 || !any ? 0.0 : worst / g->largest;
     g->noise = any ? noise / g->largest : 0.0;
@@ -161,7 +166,7 @@ static double taylor(checker* c, const cr_gradcheck_group* group, int32_t group_
             differ == 0 ? fabs(value - c->report->value - along) : (double)NAN;
     }
     memcpy(c->moved, c->theta, (size_t)c->function->size * sizeof(double));
-    const double floor = 1e3 * value_noise * fabs(c->report->value);
+    const double floor = 1e4 * value_noise * fabs(c->report->value);
     return remainder[1] > floor ? log2(remainder[0] / remainder[1]) : (double)NAN;
 }
 

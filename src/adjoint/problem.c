@@ -117,7 +117,7 @@ static carom_status run(cr_problem* p, const double* theta, cr_tape* tape, doubl
     cr_sim_reset(p->sim);
     cr_tape_reset(p->tape);
     *value = 0.0;
-    p->weakly_active = 0;
+    p->weakly_active = p->impacts = 0;
     p->max_contacts = 0;
     for (int64_t step = 0; step < p->steps && status == CAROM_OK; step++) {
         if (p->stop && p->stop(p->stop_user)) {
@@ -133,6 +133,7 @@ static carom_status run(cr_problem* p, const double* theta, cr_tape* tape, doubl
             *value += cr_objective_moment(&p->objective, &moment);
             p->contacts[step] = cr_state_contacts(cr_sim_state(p->sim));
             p->weakly_active += report->weakly_active;
+            p->impacts += report->impacts;
             p->max_contacts = report->contact_count > p->max_contacts ? report->contact_count
                                                                       : p->max_contacts;
         }
@@ -232,6 +233,17 @@ static double scale_of(const cr_problem* p, const cr_parameters_slot* slot, cons
         return 0.1;
     default:
         return largest > 0.0 ? largest : 1.0;
+    }
+}
+
+void cr_problem_scales(const cr_problem* p, const double* theta, double* scale)
+{
+    for (int32_t i = 0; i < cr_parameters_count(p->parameters); i++) {
+        const cr_parameters_slot* slot = cr_parameters_slot_at(p->parameters, i);
+        const double each = scale_of(p, slot, theta);
+        for (int32_t k = 0; k < slot->count; k++) {
+            scale[slot->first + k] = each;
+        }
     }
 }
 

@@ -23,7 +23,7 @@ typedef struct cr_problem {
     void* stop_user;
     // of the last run
     double forward_s, backward_s;
-    int64_t weakly_active;
+    int64_t weakly_active, impacts;
     int32_t max_contacts;
     uint64_t* contacts; // [steps] which features touched in each step
     double* scratch;    // [size of theta]
@@ -42,6 +42,10 @@ carom_status cr_problem_value(cr_problem* problem, const double* theta, double* 
 // The same run, bit by bit, with its gradient: dtheta [size] is set.
 carom_status cr_problem_gradient(cr_problem* problem, const double* theta, double* value,
                                  double* dtheta, carom_error* error);
+
+// How far is far for each number at theta: their own size where they have one, else a unit.
+// scale [size].
+void cr_problem_scales(const cr_problem* problem, const double* theta, double* scale);
 
 // The gradient at theta against differences, one group for each entry of the scene's parameters:
 // group [cr_parameters_count]. dtheta [size] gets the gradient. The noise floor of a scene with

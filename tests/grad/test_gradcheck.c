@@ -95,7 +95,7 @@ static const scene scenes[] = {
      "{" WORLD "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}},"
      " 'position': [0, 0, 0.1003]},"
      " {'name': 'pusher', 'type': 'kinematic', 'mesh': {'box': {'size': [0.1, 0.2, 0.1]}},"
-     " 'position': [-0.2603, 0.01, 0.1], 'script': {'smooth': true, 'keys': [{'time': 0},"
+     " 'position': [-0.25025, 0.01, 0.1], 'script': {'smooth': true, 'keys': [{'time': 0},"
      " {'time': 0.1, 'shift': [0.02, 0, 0.005]}, {'time': 0.3, 'shift': [0.1, 0, 0],"
      " 'turn': [0, 0, 0.1]}]}}],"
      "'objective': {'terms': [{'what': 'position', 'of': 'box', 'target': [0.1, 0.1, 0]},"
@@ -165,9 +165,9 @@ static void check_scene(const scene* s)
         printf("%s\n", error.message);
     }
     CHECK(status == CAROM_OK);
-    printf("%s: %.2g, slope %.2f, %lld switches, %d kinks, %d failed\n", s->name,
+    printf("%s: %.2g, slope %.2f, %lld switches, %d kinks, %d failed, %lld impacts\n", s->name,
            report.max_relative_error, report.taylor_slope, (long long)report.switches, report.kinks,
-           report.failed);
+           report.failed, (long long)kit.problem.impacts);
     for (int32_t i = 0; i < cr_parameters_count(kit.problem.parameters) && status == CAROM_OK;
          i++) {
         const cr_parameters_slot* slot = cr_parameters_slot_at(kit.problem.parameters, i);
