@@ -3,6 +3,7 @@
 
 #include "carom/base.h"
 #include "carom/collide.h"
+#include "carom/grad.h"
 #include "carom/io.h"
 #include "carom/mesh.h"
 #include "carom/scene.h"

@@ -155,6 +155,11 @@ int64_t cr_tape_steps(const cr_tape* tape)
     return tape->note.count;
 }
 
+const cr_state* cr_tape_start(const cr_tape* tape)
+{
+    return tape->checkpoint.count > 0 ? &tape->checkpoint.items[0] : NULL;
+}
+
 size_t cr_tape_record_bytes(const cr_tape* tape)
 {
     return tape->record_bytes;

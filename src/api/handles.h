@@ -1,7 +1,8 @@
 // handles.h - what the opaque types of the public interface hold.
 #pragma once
 
-#include "carom/scene.h"
+#include "adjoint/problem.h"
+#include "carom/grad.h"
 #include "scene/scene.h"
 #include "sim/goal.h"
 #include "sim/sim.h"
@@ -18,4 +19,17 @@ struct carom_model {
 struct carom_sim {
     const carom_model* model;
     cr_sim* sim;
+};
+
+struct carom_problem {
+    const carom_model* model;
+    cr_problem inside;
+};
+
+struct carom_tape {
+    const carom_model* model;
+    cr_tape* tape;
+    cr_gradient gradient;
+    carom_bars bars;        // scratch for the listener
+    double *force, *torque; // [3*body_count] likewise
 };

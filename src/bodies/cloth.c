@@ -399,6 +399,28 @@ void cr_cloth_release(cr_cloth* cloth)
     *cloth = (cr_cloth){0};
 }
 
+carom_status cr_cloth_reshape(cr_cloth* cloth)
+{
+    for (int32_t i = 0; i < cloth->node_count; i++) {
+        cloth->node_area[i] = 0.0;
+    }
+    for (int32_t f = 0; f < cloth->face_count; f++) {
+        if (cr_membrane_rest_make(cloth->corner + 6 * (size_t)f, &cloth->rest[f]) != CAROM_OK) {
+            return CAROM_ERR_MESH;
+        }
+        for (int k = 0; k < 3; k++) {
+            cloth->node_area[cloth->face[3 * (size_t)f + k]] += cloth->rest[f].area / 3.0;
+        }
+    }
+    for (int32_t h = 0; h < cloth->hinge_count; h++) {
+        double first[6], second[6];
+        cr_cloth_gather_corners(cloth, cloth->hinge_corner + 6 * (size_t)h, first);
+        cr_cloth_gather_corners(cloth, cloth->hinge_corner + 6 * (size_t)h + 3, second);
+        cloth->bend[h] = cr_bending_rest_make(first, second);
+    }
+    return CAROM_OK;
+}
+
 void cr_cloth_mass(const cr_cloth* cloth, double density, double* mass)
 {
     for (int32_t i = 0; i < cloth->node_count; i++) {

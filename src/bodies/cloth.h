@@ -58,6 +58,11 @@ typedef struct cr_cloth {
 carom_status cr_cloth_build(cr_cloth* cloth, const cr_trimesh* mesh, carom_error* error);
 void cr_cloth_release(cr_cloth* cloth);
 
+// What follows from `corner`, after somebody has changed it: rest, node_area and bend. Its reverse
+// is in cr_cloth_gradient_adj and cr_cloth_mass_adj. CAROM_ERR_MESH: a face has no area any more;
+// the sheet is then not to be used until corners that are good have been set.
+carom_status cr_cloth_reshape(cr_cloth* cloth);
+
 // mass [node_count] kg = density node_area. The reverse adds to density_bar and corner_bar
 // [6*face_count].
 void cr_cloth_mass(const cr_cloth* cloth, double density, double* mass);

@@ -9,6 +9,9 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_run(int argc, char** argv);
+int cli_grad(int argc, char** argv);
+int cli_gradcheck(int argc, char** argv);
+int cli_optimize(int argc, char** argv);
 int cli_intersect(int argc, char** argv);
 int cli_export(int argc, char** argv);
 int cli_bench(int argc, char** argv);

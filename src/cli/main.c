@@ -8,6 +8,9 @@
 // One row per command: adding a row is adding the command, its help and its place in the list.
 static const cli_command commands[] = {
     {"run", "simulate a scene, and write a trajectory if asked to", cli_run},
+    {"grad", "a scene's objective and its gradient", cli_grad},
+    {"gradcheck", "hold the gradient against differences", cli_gradcheck},
+    {"optimize", "solve the inverse problem a scene states", cli_optimize},
     {"intersect", "independent exact check that no recorded frame intersects", cli_intersect},
     {"export", "a trajectory as OBJ files or tables", cli_export},
     {"bench", "how fast it is: one line per size", cli_bench},

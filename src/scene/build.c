@@ -150,11 +150,12 @@ static carom_status take_room(builder* b)
     m->own_q = cr_memory_take(f, 4 * sizeof *m->own_q);
     m->x0 = cr_memory_take(k, 3 * sizeof *m->x0);
     m->xv0 = cr_memory_take(k, 3 * sizeof *m->xv0);
+    m->density = cr_memory_take(n, sizeof *m->density);
     m->place = cr_memory_take(n, 3 * sizeof *m->place);
     const int good = m->name && m->sheet && m->material && m->sheet_body && m->sheet_node &&
                      m->body_sheet && m->frame_script && m->node_script && m->linear_damping &&
                      m->angular_damping && m->t0 && m->q0 && m->v0 && m->om0 && m->own_t &&
-                     m->own_q && m->x0 && m->xv0 && m->place;
+                     m->own_q && m->x0 && m->xv0 && m->density && m->place;
     return good ? CAROM_OK : no_memory(b);
 }
 
@@ -326,6 +327,7 @@ static carom_status fill_body(builder* b, int32_t cast, int32_t copy, int32_t bo
     m->bodies.kind[body] = kinds[c->spec.type];
     m->bodies.frame[body] = -1;
     m->bodies.radius[body] = c->radius;
+    m->density[body] = c->density;
     m->bodies.friction[body] = c->has.friction;
     m->bodies.restitution[body] = c->has.restitution;
     m->linear_damping[body] = c->spec.linear_damping;

@@ -535,7 +535,8 @@ static void weigh(cr_cast* cast, double volume, cr_mat3 inertia, cr_mat3* out)
 {
     const double density = cast->has.density == cast->has.density ? cast->has.density : 1000.0;
     cast->mass = cast->spec.mass == cast->spec.mass ? cast->spec.mass : density * volume;
-    *out = cr_mat3_scale(cast->mass / volume, inertia);
+    cast->density = cast->mass / volume;
+    *out = cr_mat3_scale(cast->density, inertia);
 }
 
 static carom_status make_rigid(maker* m, const double scale[3])

@@ -20,6 +20,7 @@ typedef struct cr_cast {
     double size;      // m, the longest side of the box around the mesh
     double radius;    // m, the layer around the mesh
     double mass;      // kg, 0 unless rigid
+    double density;   // kg/m^3, mass over volume, 0 unless rigid
     cr_vec3 inertia;  // kg m^2, principal, 0 unless rigid
     cr_vec3 centre;   // m, in the mesh's own axes (after scale), 0 unless rigid
     cr_quat axes;     // from principal axes to the mesh's own

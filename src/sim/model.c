@@ -47,6 +47,7 @@ void cr_model_destroy(cr_model* model)
                             model->own_q,
                             model->x0,
                             model->xv0,
+                            model->density,
                             model->place};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
@@ -201,6 +202,7 @@ static int copy_start(cr_model* to, const cr_model* from)
     to->own_q = TWIN(from->own_q, 4 * f);
     to->x0 = TWIN(from->x0, 3 * n);
     to->xv0 = TWIN(from->xv0, 3 * n);
+    to->density = TWIN(from->density, from->bodies.body_count);
     to->place = TWIN(from->place, 3 * (size_t)from->bodies.body_count);
     return ok;
 }

@@ -82,6 +82,7 @@ typedef struct cr_model {
     double* own_q; // [4*frame_count] w,x,y,z
     double* x0;    // [3*node_count] m
     double* xv0;   // [3*node_count] m/s
+    double* density; // [body_count] kg/m^3 of rigid bodies, mass over volume
     double* place; // [3*body_count] m, what the scene calls the body's position
     // what the build did that the scene did not say, for people
     int32_t note_count;
