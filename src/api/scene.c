@@ -120,7 +120,7 @@ carom_status carom_scene_save(const carom_scene* scene, const char* path, carom_
         return missing(error, "path");
     }
     carom_status status = carom_scene_text(scene, &text, error);
-    if (text) {
+    if (status == CAROM_OK) {
         status = write_file(path, text, error);
     }
     cr_memory_free(text);
