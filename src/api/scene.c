@@ -1,5 +1,6 @@
 #include "carom/scene.h"
 #include "api/handles.h"
+#include "core/assert.h"
 #include "core/memory.h"
 #include "scene/build.h"
 #include "scene/goals.h"
@@ -121,6 +122,7 @@ carom_status carom_scene_save(const carom_scene* scene, const char* path, carom_
     }
     carom_status status = carom_scene_text(scene, &text, error);
     if (status == CAROM_OK) {
+        CR_ASSERT(text);
         status = write_file(path, text, error);
     }
     cr_memory_free(text);
