@@ -4,24 +4,21 @@
 set -u
 carom=$1
 scene=examples/bag.json
-result=build/bag.carom
 [ -e "$scene" ] || scene=examples/drop.json
+result=build/$(basename "$scene" .json).carom
 
-if ! "$carom" --help | grep -q '^  run '; then # a carom that cannot run scenes yet
-    build/examples/hello 2>/dev/null ||
-        { cmake --build --preset release --target example_hello >/dev/null && build/examples/hello; }
-    exit
-fi
-echo "carom run $scene --out $result"
+next() { # COMMAND WHAT
+    printf '  %-52s %s\n' "$1" "$2"
+}
+
+echo "\$ $carom run $scene --out $result"
 "$carom" run "$scene" --out "$result" || exit 1
 echo
-echo "carom intersect $result"
+echo "\$ $carom intersect $result"
 "$carom" intersect "$result" || exit 1
-cat <<END_OF_DEMO
-
-Next:
-  $carom info $result                            what the recording holds
-  $carom run $scene --set world.dt=0.005    the same with smaller steps
-  $carom --help                                      all commands
-  docs/README.md                                          how it works, how scenes are written
-END_OF_DEMO
+echo
+echo "further:"
+next "$carom run $scene --set world.dt=0.005" "the same with smaller steps"
+next "$carom --help" "all commands"
+next "docs/scene.md" "how scenes are written"
+next "docs/README.md" "how it works"

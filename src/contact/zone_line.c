@@ -157,7 +157,9 @@ static carom_status crowd(cr_zone* zone)
         }
     }
     cr_zone_spot* spots = zone->spot.items;
-    qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
+    if (zone->spot.count > 1) {
+        qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
+    }
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
         const double range = task->candidate[line->row.candidate].blur;
@@ -259,7 +261,9 @@ static void hand_out(cr_zone* zone)
 static void merge(cr_zone* zone)
 {
     cr_zone_line* lines = zone->line.items;
-    qsort(lines, (size_t)zone->line.count, sizeof(cr_zone_line), compare_lines);
+    if (zone->line.count > 1) {
+        qsort(lines, (size_t)zone->line.count, sizeof(cr_zone_line), compare_lines);
+    }
     int32_t kept = 0;
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* last = kept > 0 ? &lines[kept - 1] : NULL;
