@@ -308,8 +308,44 @@ static int step_back(cr_events* events, const cr_events_near* near, look* l)
     return fabs(root_step(l)) <= time_known * events->task->h;
 }
 
+// Whether a pair is too far apart at the start of the step to meet in it, by speeds alone.
+static int far_apart(const cr_events* events, const cr_events_near* near)
+{
+    const cr_events_task* task = events->task;
+    const cr_candidate* c = &task->candidate[near->candidate];
+    if (task->from > 0.0) {
+        return 0; // the distance that is known is of an earlier time
+    }
+    double way = 0.0;
+    for (int side = 0; side < 2; side++) {
+        if (near->side[side] >= 0) {
+            const cr_events_body* b = &events->body.items[near->side[side]];
+            const cr_events_pose* pose = &events->start.items[near->side[side]];
+            way += task->h * (cr_vec3_norm(pose->v) + task->h * cr_vec3_norm(b->a) +
+                              cr_vec3_norm(pose->turning) * b->extent);
+            continue;
+        }
+        double most = 0.0;
+        for (int k = 0; k < 4; k++) {
+            if (c->pair.v[k] >= 0 && cr_row_side(c->pair.kind, k) == side) {
+                const int32_t v = c->pair.v[k];
+                most = cr_max(most, cr_vec3_norm(cr_vec3_sub(task->obstacle1[v],
+                                                             task->obstacle0[v])));
+            }
+        }
+        way += most;
+    }
+    return c->start - c->thickness > 1.001 * way + cr_events_path_tolerance(events, near);
+}
+
 int cr_events_path_first(cr_events* events, cr_events_near* near)
 {
+    if (far_apart(events, near)) {
+        near->start = events->task->candidate[near->candidate].start -
+                      events->task->candidate[near->candidate].thickness;
+        near->rests = 0;
+        return 0;
+    }
     look l;
     l.s = 0.0;
     for (int side = 0; side < 2; side++) {
