@@ -113,7 +113,7 @@ static void test_nasty(void)
           "0.001}}, 'position': [0, 0, 0.4], 'rotation': [0.1, 0.2, 0.3]}]}",
           0.6, 3, 0);
     nasty("friction of 1.5 in a heap",
-          "{'carom': 1, 'world': {'dt': 0.005, 'friction': 1.5}, 'bodies': [" FLOOR
+          "{'carom': 1, 'world': {'dt': 0.002, 'friction': 1.5}, 'bodies': [" FLOOR
           ", {'mesh': {'box': {'x': 0.3, 'y': 0.1, 'z': 0.1}}, 'position': [0, 0, 0.2], "
           "'rotation': [0.2, 0.1, 0], 'copies': {'count': [2, 2, 3], 'spacing': [0.34, 0.2, "
           "0.25], 'jitter': [0.01, 0.01, 0.01]}}]}",
