@@ -129,7 +129,7 @@ static void check_group(checker* c, cr_gradcheck_group* g)
         const double off = fabs(e.slope - c->gradient[i]);
         g->largest = fmax(g->largest, fabs(e.slope));
         noise = fmax(noise, fmin(e.error, HUGE_VAL));
-        if (!(off <= worst)) { // so that a NaN is the worst
+        if (worst == worst && !(off <= worst)) { // so that a NaN is the worst, and stays it
             worst = off;
             g->worst = i;
             g->worst_exact = c->gradient[i];
