@@ -34,8 +34,9 @@ typedef struct scene {
     " {'of': 'box', 'what': 'angular_velocity'}, {'of': 'box', 'what': 'inertia'}]}"
 
 #define BOUNCE(e)                                                                                  \
-    "{" WORLD "'bodies': [" GROUND ", {'name': 'ball', 'sphere': {'radius': 0.1}, 'restitution': " \
-    e ", 'position': [0, 0, 0.3], 'velocity': [1, 0, -0.5]}],"                                     \
+    "{" WORLD "'bodies': [" GROUND                                                                 \
+    ", {'name': 'ball', 'sphere': {'radius': 0.1}, 'restitution': " e                              \
+    ", 'position': [0, 0, 0.3], 'velocity': [1, 0, -0.5]}],"                                       \
     "'objective': {'terms': [{'what': 'position', 'of': 'ball', 'target': [0.5, 0, 0]},"           \
     " {'what': 'angular_velocity', 'of': 'ball', 'weight': 0.01}]},"                               \
     "'parameters': [{'of': 'ball', 'what': 'velocity'}, {'of': 'ball', 'what': 'position'},"       \
@@ -307,7 +308,8 @@ static const scene scenes[] = {
      " {'of': 'rod', 'what': 'inertia'}, {'of': 'rod', 'what': 'mass'}, {'what': 'gravity'}]}",
      25, 0},
     {"cloth over a box with friction",
-     "{" WORLD "'bodies': [{'name': 'box', 'type': 'fixed', 'mesh': {'box': {'size': [0.3, 0.3, 0.2]"
+     "{" WORLD
+     "'bodies': [{'name': 'box', 'type': 'fixed', 'mesh': {'box': {'size': [0.3, 0.3, 0.2]"
      "}}}, {'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.7, 'height': 0.6, 'nx':"
      " 5, 'ny': 5}}, 'position': [0.02, 0.01, 0.1052], 'density': 0.3, 'stretch': 100,"
      " 'bend': 1e-3, 'damping': 0.01, 'thickness': 0.005, 'velocity': [0.2, 0, 0]}],"
@@ -461,9 +463,10 @@ static void check_scene(const scene* s)
         const cr_parameters_slot* slot = cr_parameters_slot_at(kit.problem.parameters, i);
         const cr_gradcheck_group* g = &group[i];
         if (!(g->max_relative_error <= tolerance) || g->kinks + g->failed > 0) {
-            printf("    %s %d: error %.3g noise %.2g kinks %d failed %d: [%d] %.15g against %.15g\n",
-                   cr_goal_parameter_name(slot->what), slot->body, g->max_relative_error, g->noise,
-                   g->kinks, g->failed, g->worst - g->first, g->worst_exact, g->worst_difference);
+            printf(
+                "    %s %d: error %.3g noise %.2g kinks %d failed %d: [%d] %.15g against %.15g\n",
+                cr_goal_parameter_name(slot->what), slot->body, g->max_relative_error, g->noise,
+                g->kinks, g->failed, g->worst - g->first, g->worst_exact, g->worst_difference);
         }
         CHECK(g->max_relative_error <= tolerance);
         CHECK(g->kinks < g->checked); // something was seen

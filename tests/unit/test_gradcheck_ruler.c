@@ -152,10 +152,15 @@ static void test_kinks_are_told_as_kinks(void)
     known k = {.kind = KINKED};
     cr_gradcheck_group group = {.first = 0, .count = 2, .scale = 1.0};
     cr_gradcheck_report r;
-    const double g[SIZE] = {1.0, 4.0 * 0.5};
+    double g[SIZE] = {1.0, 4.0 * 0.5};
     CHECK(run(&k, at, g, &group, 1, &r) == CAROM_OK);
     CHECK(r.kinks == 1 && group.kinks == 1 && r.switches > 0);
     CHECK(r.max_relative_error < 1e-9); // the other one is good
+    // a change of features that changes nothing is none: between both sides the difference is 0
+    g[0] = 0.0;
+    CHECK(run(&k, at, g, &group, 1, &r) == CAROM_OK);
+    CHECK(r.kinks == 0 && r.switches > 0);
+    g[0] = 1.0;
     // near it the small steps stay on one side
     double x[SIZE];
     memcpy(x, at, sizeof x);

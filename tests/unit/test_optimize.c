@@ -43,8 +43,8 @@ static carom_status look(void* user, const double* x, double* value, double* g, 
         g[i] = h->kind == CORNER ? (d > 0) - (d < 0) : k * d;
     }
     // nothing can be run beyond a wall, or in a hole half way
-    const int fails = (h->kind == WALLED && x[0] < -0.5) ||
-                      (h->kind == HOLED && x[0] > -6.0 && x[0] < -4.0);
+    const int fails =
+        (h->kind == WALLED && x[0] < -0.5) || (h->kind == HOLED && x[0] > -6.0 && x[0] < -4.0);
     return fails ? CAROM_ERR_NO_CONVERGENCE : CAROM_OK;
 }
 

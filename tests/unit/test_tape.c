@@ -131,8 +131,8 @@ static void test_every_failed_allocation_is_told(void)
         cr_problem fresh;
         carom_error error = {0};
         cr_memory_fail_after(n);
-        carom_status status = cr_problem_init(&fresh, kit.model->numbers, &kit.model->goal, 20, 1,
-                                              0, &error);
+        carom_status status =
+            cr_problem_init(&fresh, kit.model->numbers, &kit.model->goal, 20, 1, 0, &error);
         if (status == CAROM_OK) {
             status = cr_problem_gradient(&fresh, kit.theta, &value, dtheta, &error);
             cr_memory_fail_after(0);
@@ -259,7 +259,7 @@ static void test_misuse_is_refused(void)
     CHECK(cr_tape_step(tape, stranger, &error) == CAROM_ERR_MISUSE);
     CHECK(strstr(error.message, "different models"));
     CHECK(cr_tape_step(tape, sim, &error) == CAROM_OK);
-    CHECK(cr_tape_step(second, sim, &error) == CAROM_OK); // a tape may begin anywhere
+    CHECK(cr_tape_step(second, sim, &error) == CAROM_OK);       // a tape may begin anywhere
     CHECK(cr_tape_step(tape, sim, &error) == CAROM_ERR_MISUSE); // the other one moved it on
     CHECK(strstr(error.message, "last step left it"));
     cr_sim_state(sim)->t[0] += 1e-9;
