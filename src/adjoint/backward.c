@@ -9,8 +9,8 @@
 
 struct cr_backward {
     const cr_model* model;
-    cr_zone_bars zone; // arrays as long as the scene; those of the members are zeroed for each part
-    cr_vec3 *v1, *om1; // [frame_count] bars of the targets' velocities
+    cr_zone_bars zone;   // arrays as long as the scene; those of the members are zeroed for each part
+    cr_vec3 *v1, *om1;   // [frame_count] bars of the targets' velocities
     cr_worker worker;
     CR_ARRAY(cr_candidate) candidate;
     CR_ARRAY(double) lam;
@@ -58,10 +58,10 @@ void cr_backward_destroy(cr_backward* b)
     if (!b) {
         return;
     }
-    void* const blocks[] = {b->zone.w,  b->zone.u,         b->zone.r0,       b->zone.t0,
-                            b->zone.rp, b->zone.ut,        b->zone.turn,     b->v1,
-                            b->om1,     b->zone.d,         b->zone.x0,       b->zone.dt,
-                            b->zone.v0, b->zone.obstacle0, b->zone.obstacle1};
+    void* const blocks[] = {b->zone.w,  b->zone.u,    b->zone.r0, b->zone.t0, b->zone.rp,
+                            b->zone.ut, b->zone.turn, b->v1,      b->om1,     b->zone.d,
+                            b->zone.x0, b->zone.dt,   b->zone.v0, b->zone.obstacle0,
+                            b->zone.obstacle1};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -151,8 +151,8 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
             if (bodies->node_pinned[n]) { // x' = o0 + to (o1 - o0), v' = (to - from)(o1 - o0)/h
                 const int32_t v = bodies->node_vertex[n];
                 const double gone = part->to - part->from;
-                const cr_vec3 end =
-                    cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone, v_bar);
+                const cr_vec3 end = cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone,
+                                                       v_bar);
                 cr_vec3_accumulate(&b->zone.obstacle1[v].x, end);
                 cr_vec3_accumulate(&b->zone.obstacle0[v].x, cr_vec3_sub(bars->x[n], end));
             } else {
@@ -370,7 +370,8 @@ static void obstacles_adj(cr_backward* b, const cr_sim* sim, cr_state_bars* bars
             bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle0[v]);
             if (s >= 0) {
                 cr_model_script_at_adj(&b->model->script[s], sim->state.time + b->model->world.dt,
-                                       b->zone.obstacle1[v], zero, g->key_shift[s], g->key_turn[s]);
+                                       b->zone.obstacle1[v], zero, g->key_shift[s],
+                                       g->key_turn[s]);
             }
         }
     }
