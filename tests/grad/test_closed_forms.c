@@ -194,6 +194,118 @@ static void test_pins_carry(void)
     CHECK_NEAR(g[2], 3.0, 1e-14);
 }
 
+// ---- impacts, as soon as they have a reverse
+
+#if __has_include("contact/events_adj.c")
+
+// It comes to rest on the ground from whatever height and goes on sideways.
+static void test_inelastic_landing(void)
+{
+    double g[6];
+    gradient_of(60, g, 6,
+                "{'carom': 1, 'world': {'dt': 0.01, 'friction': 0}, 'bodies': [" GROUND ", {'name':"
+                " 'b', 'mesh': {'box': {'size': [0.4, 0.4, 0.1]}}, 'position': [0, 0, 0.6],"
+                " 'velocity': [1, 0, 0]}], 'objective': {'terms': [{'what': 'position', 'of': 'b',"
+                " 'norm': 'value'}]}, 'parameters': [{'of': 'b', 'what': 'position'}, {'of': 'b',"
+                " 'what': 'velocity'}]}");
+    CHECK_NEAR(g[2], 0.0, 1e-6); // dz/dz0
+    CHECK_NEAR(g[0], 1.0, 1e-6); // dx/dx0
+    CHECK_NEAR(g[3], 0.6, 1e-6); // dx/dvx = T
+    CHECK_NEAR(g[5], 0.0, 1e-6);
+}
+
+// Gap 1, v1 = 2, m1 = 1, m2 = 3, T = 1: they meet at 1/2 and go on together at m1 v1/(m1 + m2).
+static void test_head_on_cubes(void)
+{
+    static const double steps[] = {0.02, 0.01, 1.0 / 128};
+    for (int round = 0; round < 3; round++) {
+        const double h = steps[round], thick = 2.0 * 1e-4;
+        const int64_t n = (int64_t)llround(1.0 / h);
+        double g[8], v[8];
+        for (int what = 0; what < 2; what++) {
+            gradient_of(n, what ? v : g, 8,
+                        "{" SPACE "'bodies': [{'name': 'a', 'mesh': {'box': {'size': [1, 1, 1]}},"
+                        " 'thickness': 1e-4, 'mass': 1, 'velocity': [2, 0, 0]},"
+                        " {'name': 'b', 'mesh': {'box': {'size': [1, 1, 1]}}, 'thickness': 1e-4,"
+                        " 'mass': 3, 'position': [%.17g, 0.003, 0.002]}],"
+                        "'objective': {'terms': [{'what': '%s', 'of': 'a', 'norm': 'value', 'axes':"
+                        " [1, 0, 0]}]}, 'parameters': [{'of': 'a', 'what': 'velocity'}, {'of': 'a',"
+                        " 'what': 'mass'}, {'of': 'b', 'what': 'position'}, {'of': 'b', 'what':"
+                        " 'mass'}]}",
+                        h, 2.0 + thick, what ? "velocity" : "position");
+        }
+        CHECK_NEAR(g[0], 0.25, 1e-6);   // dx1/dv1
+        CHECK_NEAR(g[3], 0.1875, 1e-6); // dx1/dm1
+        CHECK_NEAR(g[4], 0.75, 1e-6);   // dx1/dgap
+        CHECK_NEAR(v[3], 0.375, 1e-6);  // dv'/dm1
+    }
+}
+
+// Without gravity x = -e v (T - t) with t = x0/v: dx/dx0 = -e .. at any h and phase of the impact.
+static void test_bounce(void)
+{
+    static const double es[] = {0.3, 0.7, 1.0};
+    for (int i = 0; i < 3; i++) {
+        for (int phase = 0; phase < 7; phase++) {
+            const double h = phase % 2 ? 0.01 : 0.037, x0 = 0.2 + 0.0013 * phase;
+            const int64_t n = (int64_t)llround(0.7 / h);
+            double g[6];
+            gradient_of(n, g, 6,
+                        "{" SPACE "'bodies': [" GROUND ", {'name': 'b', 'sphere': {'radius': 0.1},"
+                        " 'restitution': %g, 'position': [0, 0, %.17g], 'velocity': [0, 0, -1]}],"
+                        "'objective': {'terms': [{'what': 'position', 'of': 'b', 'norm': 'value',"
+                        " 'axes': [0, 0, 1]}]}, 'parameters': [{'of': 'b', 'what': 'position'},"
+                        " {'of': 'b', 'what': 'velocity'}]}",
+                        h, es[i], 0.1 + x0);
+            CHECK_NEAR(g[2], -es[i], 1e-9);
+            CHECK_NEAR(g[5], -es[i] * (double)n * h, 1e-9);
+        }
+    }
+}
+
+// From 1 m with gravity: z = e u s - g s^2/2 after s = T - t, u = g t, t = sqrt(2 z0/g).
+static void test_drop_converges(void)
+{
+    static const double es[] = {0.7, 1.0};
+    for (int i = 0; i < 2; i++) {
+        double off[2];
+        const double g0 = 9.81, e = es[i], z0 = 1.0, t = sqrt(2.0 * z0 / g0), end = 0.65;
+        const double s = end - t, dt = 1.0 / (g0 * t); // dt/dz0
+        const double exact = dt * (e * g0 * s - e * g0 * t + g0 * s);
+        for (int round = 0; round < 2; round++) {
+            const double h = round ? 1.0 / 800 : 1.0 / 200;
+            double g[3];
+            gradient_of(
+                (int64_t)llround(end / h), g, 3,
+                "{'carom': 1, 'world': {'dt': %.17g, 'gravity': [0, 0, -9.81]}, 'bodies': [" GROUND
+                ", {'name': 'b', 'sphere': {'radius': 0.1}, 'restitution': %g,"
+                " 'position': [0, 0, 1.1]}], 'objective': {'terms': [{'what': 'position',"
+                " 'of': 'b', 'norm': 'value', 'axes': [0, 0, 1]}]}, 'parameters': [{'of':"
+                " 'b', 'what': 'position'}]}",
+                h, e);
+            off[round] = fabs(g[2] - exact) / fabs(exact);
+        }
+        CHECK(off[0] < 0.02);
+        CHECK(off[1] < 0.5 * off[0] || off[1] < 1e-6);
+    }
+}
+
+static void test_impacts(void)
+{
+    RUN(test_inelastic_landing);
+    RUN(test_head_on_cubes);
+    RUN(test_bounce);
+    RUN(test_drop_converges);
+}
+
+#else
+
+static void test_impacts(void)
+{
+}
+
+#endif
+
 int main(void)
 {
     RUN(test_free_flight);
@@ -205,5 +317,6 @@ int main(void)
     RUN(test_contact_force);
     RUN(test_hanging_strip);
     RUN(test_pins_carry);
+    test_impacts();
     return check_failures != 0;
 }
