@@ -13,9 +13,9 @@ typedef struct carom_problem carom_problem; // one thread at a time
 
 typedef struct carom_problem_options {
     size_t struct_size;
-    int64_t steps;        // of a run; 0: the scene's duration
-    int32_t worker_count; // 1; results do not depend on it
-    size_t tape_memory;   // bytes the tape may hold; 0: no limit. Results do not depend on it
+    int64_t steps;           // of a run; 0: the scene's duration
+    int32_t worker_count;    // 1; results do not depend on it
+    size_t tape_memory;      // bytes the tape may hold; 0: no limit. Results do not depend on it
     int (*stop)(void* user); // asked at every step; nonzero stops (CAROM_ERR_INTERRUPTED); or NULL
     void* user;
 } carom_problem_options;
@@ -172,7 +172,8 @@ typedef struct carom_bars {
 
 typedef struct carom_tape_listener {
     void* user;
-    // Adds dL/d(state after `step` steps), from the last (step = carom_tape_steps) to the first (0).
+    // Adds dL/d(state after `step` steps), from the last (step = carom_tape_steps) to the first
+    // (0).
     void (*state)(void* user, int64_t step, const carom_bars* bars);
     // Then, for each step, what the loss feels of the forces and torques of that step:
     // [3*body_count] each. step is 0 for the first. Or NULL.

@@ -3,7 +3,8 @@
 // Each number is moved both ways by three step sizes h, h/4, h/16; the three central differences
 // are extrapolated (Ridders), and the entry of the table that agrees best with its neighbours is
 // taken, without a look at the gradient. Runs in which other features touch than in the unmoved one
-// do not count as long as there are some without; a number that has none is at a kink.
+// do not count as long as there are some without; a number that has none, and whose differences do
+// not agree with the gradient to a millionth, is at a kink.
 #pragma once
 
 #include "core/status.h"

@@ -12,17 +12,17 @@ typedef struct cr_state_bars {
 // Of what stays constant. Owns its arrays.
 typedef struct cr_gradient {
     int32_t frame_count, node_count, vertex_count, body_count, sheet_count, script_count;
-    cr_state_bars start;         // of the initial state
+    cr_state_bars start; // of the initial state
     double gravity[3], wind[3];
-    double* mass;                // [frame_count]
-    double* inertia;             // [3*frame_count]
-    double* node_mass;           // [node_count]
-    double *friction, *restitution, *radius; // [body_count]
+    double* mass;                             // [frame_count]
+    double* inertia;                          // [3*frame_count]
+    double* node_mass;                        // [node_count]
+    double *friction, *restitution, *radius;  // [body_count]
     double *linear_damping, *angular_damping; // [body_count]
-    cr_vec3* p;                  // [vertex_count] body coordinates
-    cr_vec3* force;              // [frame_count] of a force that acts in every step
-    cr_vec3* torque;             // [frame_count]
-    cr_vec3* node_force;         // [node_count]
+    cr_vec3* p;                               // [vertex_count] body coordinates
+    cr_vec3* force;                           // [frame_count] of a force that acts in every step
+    cr_vec3* torque;                          // [frame_count]
+    cr_vec3* node_force;                      // [node_count]
     // [vertex_count] of pinned nodes: of where their way ends in each step, the start excepted
     cr_vec3* shift;
     cr_cloth_material* material; // [sheet_count]

@@ -212,8 +212,8 @@ static void turning_adj(const look* l, int32_t f, cr_vec3 bar)
     add(&l->bars->q[f], cr_vec3_cross(times(inertia, om), own));
     add(&l->bars->t[f], cr_vec3_scale(m, cr_vec3_cross(v, bar)));
     add(&l->bars->v[f], cr_vec3_scale(m, cr_vec3_cross(bar, t)));
-    cr_vec3_accumulate(l->gradient->inertia + 3 * f, (cr_vec3){own.x * om.x, own.y * om.y,
-                                                               own.z * om.z});
+    cr_vec3_accumulate(l->gradient->inertia + 3 * f,
+                       (cr_vec3){own.x * om.x, own.y * om.y, own.z * om.z});
     l->gradient->mass[f] += cr_vec3_dot(bar, cr_vec3_cross(t, v));
 }
 
@@ -262,8 +262,7 @@ static double energy_of_frame(const look* l, int32_t f)
     const cr_vec3 om = cr_vec3_load(l->state->om + 3 * f);
     return 0.5 * m * cr_vec3_norm2(cr_vec3_load(l->state->v + 3 * f)) +
            0.5 * cr_vec3_dot(om, times(model->bodies.inertia + 3 * f, om)) -
-           m * cr_vec3_dot(cr_vec3_load(model->world.gravity),
-                           cr_vec3_load(l->state->t + 3 * f));
+           m * cr_vec3_dot(cr_vec3_load(model->world.gravity), cr_vec3_load(l->state->t + 3 * f));
 }
 
 static void frame_energy_adj(const look* l, int32_t f, double bar)

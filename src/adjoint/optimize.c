@@ -197,7 +197,8 @@ static int line_search(search* s, double t, double* value)
                                          : 0.5 * (low + high);
         } else if (now < wolfe * slope && !clipped && trial < MOST_TRIALS - 1) {
             // still steep: farther, as far as the slopes say
-            const double next = now > low_slope ? t - now * (t - low) / (now - low_slope) : HUGE_VAL;
+            const double next =
+                now > low_slope ? t - now * (t - low) / (now - low_slope) : HUGE_VAL;
             low = t;
             low_slope = now;
             t = high < HUGE_VAL ? between(low, low_slope, high, high_slope)
@@ -277,7 +278,8 @@ static cr_optimize_end step_descent(search* s, double* rate)
 
 static cr_optimize_end step_adam(search* s, int32_t iteration, double rate)
 {
-    const double first = 1.0 - pow(adam_first, iteration), second = 1.0 - pow(adam_second, iteration);
+    const double first = 1.0 - pow(adam_first, iteration),
+                 second = 1.0 - pow(adam_second, iteration);
     double largest = 0.0;
     for (int32_t i = 0; i < s->n; i++) {
         s->m1[i] = adam_first * s->m1[i] + (1.0 - adam_first) * s->g[i];
@@ -372,11 +374,8 @@ carom_status cr_optimize_run(const cr_optimize_function* function,
                              const cr_optimize_options* options, double* theta,
                              cr_optimize_report* report, carom_error* error)
 {
-    search s = {.f = function,
-                .o = options,
-                .report = report,
-                .n = function->size,
-                .newest = MEMORY - 1};
+    search s = {
+        .f = function, .o = options, .report = report, .n = function->size, .newest = MEMORY - 1};
     *report = (cr_optimize_report){0};
     carom_status status = CAROM_ERR_MEMORY;
     if (take(&s)) {

@@ -16,8 +16,8 @@ typedef struct cr_optimize_function {
     carom_status (*gradient)(void* user, const double* theta, double* value, double* dtheta,
                              carom_error* error);
     int32_t size;
-    const double* scale;         // [size] how far is far, above 0
-    const double *least, *most;  // [size] bounds; +-HUGE_VAL: none
+    const double* scale;        // [size] how far is far, above 0
+    const double *least, *most; // [size] bounds; +-HUGE_VAL: none
 } cr_optimize_function;
 
 typedef enum cr_optimize_end {
@@ -36,8 +36,7 @@ typedef struct cr_optimize_report {
 } cr_optimize_report;
 
 // After each iteration: theta is the best so far. Nonzero: stop.
-typedef int cr_optimize_progress(void* user, const cr_optimize_report* report,
-                                 const double* theta);
+typedef int cr_optimize_progress(void* user, const cr_optimize_report* report, const double* theta);
 
 typedef struct cr_optimize_options {
     cr_optimize_method method;

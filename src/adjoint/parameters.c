@@ -413,8 +413,9 @@ static carom_status ready_vertices(parameters* p, int32_t i, carom_error* error)
     }
     for (int k = 0; k < 4; k++) {
         if (asks(p, others[k], body)) {
-            return refuse(error, p, i, "cannot be asked for together with its mass, density, "
-                                       "inertia or centre of mass");
+            return refuse(error, p, i,
+                          "cannot be asked for together with its mass, density, "
+                          "inertia or centre of mass");
         }
     }
     if (take_mesh(p, body) != CAROM_OK) {
@@ -424,9 +425,10 @@ static carom_status ready_vertices(parameters* p, int32_t i, carom_error* error)
     const double* m = p->scene->bodies.inertia + 3 * p->scene->bodies.frame[body];
     const double least = distinct * m[2]; // they ascend
     if (p->solid[body] && !(m[1] - m[0] > least && m[2] - m[1] > least)) {
-        return refuse(error, p, i, "need principal moments that differ: equal ones have no axes to "
-                                   "follow. Make the body a little uneven, or give it mass and "
-                                   "inertia, which then stay");
+        return refuse(error, p, i,
+                      "need principal moments that differ: equal ones have no axes to "
+                      "follow. Make the body a little uneven, or give it mass and "
+                      "inertia, which then stay");
     }
     return CAROM_OK;
 }
@@ -439,8 +441,9 @@ static carom_status ready_slot(parameters* p, int32_t i, carom_error* error)
     }
     if ((g->what == CR_GOAL_OF_STRETCH || g->what == CR_GOAL_OF_POISSON) &&
         !isotropic(&p->scene->material[p->scene->body_sheet[g->body]])) {
-        return refuse(error, p, i, "asks for a sheet that is the same in all directions; ask for "
-                                   "c11, c22, c12, c33 instead");
+        return refuse(error, p, i,
+                      "asks for a sheet that is the same in all directions; ask for "
+                      "c11, c22, c12, c33 instead");
     }
     return CAROM_OK;
 }
@@ -484,8 +487,8 @@ static carom_status add_loads(parameters* p)
                               .node = sheet >= 0 ? m->sheet_node[sheet] + k : -1,
                               .step_count = p->slot[i].count / 3};
             load->force = cr_memory_take((size_t)p->slot[i].count, sizeof(double));
-            load->torque = sheet < 0 ? cr_memory_take((size_t)p->slot[i].count, sizeof(double))
-                                     : NULL;
+            load->torque =
+                sheet < 0 ? cr_memory_take((size_t)p->slot[i].count, sizeof(double)) : NULL;
             if (!load->force || (sheet < 0 && !load->torque)) {
                 return CAROM_ERR_MEMORY;
             }
@@ -632,8 +635,7 @@ void cr_parameters_range(const cr_parameters* p, double* start, double* least, d
 // ---- writing
 
 // What must hold of the numbers of a slot, in words; NULL: all is well.
-static const char* trouble(const parameters* p, const cr_parameters_slot* slot,
-                           const double* theta)
+static const char* trouble(const parameters* p, const cr_parameters_slot* slot, const double* theta)
 {
     for (int32_t k = 0; k < slot->count; k++) {
         if (!isfinite(theta[k])) {
@@ -756,8 +758,7 @@ static void write_frame(parameters* p, const cr_parameters_slot* slot, const dou
     const cr_quat q = cr_quat_load(m->q0 + 4 * f);
     switch (slot->what) {
     case CR_GOAL_OF_ROTATION: { // the spin keeps its direction in the world
-        const cr_vec3 spin =
-            cr_mat3_apply(cr_quat_to_matrix(q), cr_vec3_load(m->om0 + 3 * f));
+        const cr_vec3 spin = cr_mat3_apply(cr_quat_to_matrix(q), cr_vec3_load(m->om0 + 3 * f));
         const cr_quat turned =
             cr_quat_normalize(cr_quat_mul(cr_quat_from_rotation(cr_vec3_load(theta)), q));
         cr_quat_store(m->q0 + 4 * f, turned);
@@ -804,8 +805,7 @@ static void write_position(parameters* p, const cr_parameters_slot* slot, const 
 {
     cr_model* m = p->model;
     const int32_t f = m->bodies.frame[slot->body];
-    const cr_vec3 moved =
-        cr_vec3_sub(cr_vec3_load(theta), cr_vec3_load(p->origin + slot->first));
+    const cr_vec3 moved = cr_vec3_sub(cr_vec3_load(theta), cr_vec3_load(p->origin + slot->first));
     if (f >= 0) {
         cr_vec3_accumulate(m->t0 + 3 * f, moved);
         return;
@@ -961,8 +961,7 @@ static void follow(parameters* p)
 {
     cr_model* m = p->model;
     for (int32_t s = 0; s < m->sheet_count; s++) {
-        cr_cloth_mass(&m->sheet[s], m->material[s].density,
-                      m->bodies.node_mass + m->sheet_node[s]);
+        cr_cloth_mass(&m->sheet[s], m->material[s].density, m->bodies.node_mass + m->sheet_node[s]);
     }
     for (int32_t f = 0; f < m->bodies.frame_count; f++) {
         const int32_t b = m->bodies.frame_body[f];
@@ -1027,9 +1026,8 @@ carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_er
 // Of a node's start, pinned or not.
 static cr_vec3 node_start(const cr_model* m, const cr_gradient* g, int32_t n)
 {
-    return m->bodies.node_pinned[n]
-               ? cr_vec3_add(g->start.x[n], g->shift[m->bodies.node_vertex[n]])
-               : g->start.x[n];
+    return m->bodies.node_pinned[n] ? cr_vec3_add(g->start.x[n], g->shift[m->bodies.node_vertex[n]])
+                                    : g->start.x[n];
 }
 
 static void gather_position(const parameters* p, const cr_parameters_slot* slot,
@@ -1051,8 +1049,7 @@ static void gather_position(const parameters* p, const cr_parameters_slot* slot,
 // world: om = R^T spin changes by -delta x om.
 static cr_vec3 turn_bar(const cr_model* m, const cr_gradient* g, int32_t f)
 {
-    return cr_vec3_add(g->start.q[f],
-                       cr_vec3_cross(g->start.om[f], cr_vec3_load(m->om0 + 3 * f)));
+    return cr_vec3_add(g->start.q[f], cr_vec3_cross(g->start.om[f], cr_vec3_load(m->om0 + 3 * f)));
 }
 
 // Reverse of write_solid. With D the moments and A -> A exp([omega]):
@@ -1088,9 +1085,8 @@ static void gather_solid(parameters* p, const cr_parameters_slot* slot, const cr
     const double* i_bar = g->inertia + 3 * f;
     const double xy = 0.5 * omega.z / (d.x - d.y), yz = 0.5 * omega.x / (d.y - d.z);
     const double zx = 0.5 * omega.y / (d.z - d.x);
-    const cr_mat3 own = {{{density * i_bar[0], xy, zx},
-                          {xy, density * i_bar[1], yz},
-                          {zx, yz, density * i_bar[2]}}};
+    const cr_mat3 own = {
+        {{density * i_bar[0], xy, zx}, {xy, density * i_bar[1], yz}, {zx, yz, density * i_bar[2]}}};
     bar.volume = density * g->mass[f];
     bar.centre = cr_vec3_sub(cr_mat3_tapply(r, g->start.t[f]), cr_mat3_apply(axes, sum));
     bar.inertia = cr_mat3_mul(axes, cr_mat3_mul(own, cr_mat3_transpose(axes)));
@@ -1108,8 +1104,8 @@ static void gather_frame(parameters* p, const cr_parameters_slot* slot, const cr
     switch (slot->what) {
     case CR_GOAL_OF_ROTATION: { // R = exp([theta]) R_o: delta = R^T Jl dtheta
         const cr_rot rot = cr_rot_make(cr_vec3_load(theta));
-        cr_vec3_accumulate(out, cr_mat3_tapply(cr_rot_left(&rot),
-                                               cr_mat3_apply(r, turn_bar(m, g, f))));
+        cr_vec3_accumulate(out,
+                           cr_mat3_tapply(cr_rot_left(&rot), cr_mat3_apply(r, turn_bar(m, g, f))));
         break;
     }
     case CR_GOAL_OF_VELOCITY:

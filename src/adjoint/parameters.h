@@ -24,10 +24,10 @@ typedef struct cr_parameters_slot {
     int32_t first, count; // numbers in theta
 } cr_parameters_slot;
 
-// For runs of `steps` steps. CAROM_ERR_ARGUMENT with a message for what cannot be asked for: stretch
-// of a sheet that is not the same in all directions, vertices of a solid with equal principal
-// moments, mass, density, inertia or centre together with vertices. model and goal are read, and
-// must outlive it.
+// For runs of `steps` steps. CAROM_ERR_ARGUMENT with a message for what cannot be asked for:
+// stretch of a sheet that is not the same in all directions, vertices of a solid with equal
+// principal moments, mass, density, inertia or centre together with vertices. model and goal are
+// read, and must outlive it.
 carom_status cr_parameters_create(const cr_model* model, const cr_goal* goal, int64_t steps,
                                   cr_parameters** out, carom_error* error);
 void cr_parameters_destroy(cr_parameters* parameters);

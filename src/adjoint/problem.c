@@ -17,9 +17,9 @@ static carom_status check_terms(const cr_problem* p, carom_error* error)
         const cr_goal_parameter* g = &p->goal->parameter[i];
         for (int32_t k = 0; k < p->goal->term_count; k++) {
             const cr_goal_term* term = &p->goal->term[k];
-            const int shape = g->what == CR_GOAL_OF_CENTER ||
-                              (g->what == CR_GOAL_OF_VERTICES && g->body >= 0 &&
-                               p->scene->bodies.kind[g->body] == CR_BODY_RIGID);
+            const int shape =
+                g->what == CR_GOAL_OF_CENTER || (g->what == CR_GOAL_OF_VERTICES && g->body >= 0 &&
+                                                 p->scene->bodies.kind[g->body] == CR_BODY_RIGID);
             const int point = term->point[0] != 0.0 || term->point[1] != 0.0 ||
                               term->point[2] != 0.0 || term->what == CR_GOAL_ROTATION;
             if (shape && point && term->body == g->body) {
@@ -134,8 +134,8 @@ static carom_status run(cr_problem* p, const double* theta, cr_tape* tape, doubl
             p->contacts[step] = cr_state_contacts(cr_sim_state(p->sim));
             p->weakly_active += report->weakly_active;
             p->impacts += report->impacts;
-            p->max_contacts = report->contact_count > p->max_contacts ? report->contact_count
-                                                                      : p->max_contacts;
+            p->max_contacts =
+                report->contact_count > p->max_contacts ? report->contact_count : p->max_contacts;
         }
     }
     p->forward_s = now() - since;
@@ -145,8 +145,7 @@ static carom_status run(cr_problem* p, const double* theta, cr_tape* tape, doubl
     return status;
 }
 
-carom_status cr_problem_value(cr_problem* p, const double* theta, double* value,
-                              carom_error* error)
+carom_status cr_problem_value(cr_problem* p, const double* theta, double* value, carom_error* error)
 {
     return run(p, theta, NULL, value, error);
 }

@@ -1,5 +1,5 @@
-// problem.h - a scene's objective as a function of its parameters: theta in, value and gradient out.
-// What gradient checks and optimisers work on.
+// problem.h - a scene's objective as a function of its parameters: theta in, value and gradient
+// out. What gradient checks and optimisers work on.
 #pragma once
 
 #include "adjoint/gradcheck.h"

@@ -127,8 +127,9 @@ void cr_tape_destroy(cr_tape* tape)
     cr_record_release(&tape->pool);
     cr_gradient_bars_release(&tape->bars);
     cr_gradient_bars_release(&tape->before);
-    void* const blocks[] = {tape->control_now, tape->force,      tape->torque,        tape->node_force,
-                            tape->force_sum,   tape->torque_sum, tape->node_force_sum};
+    void* const blocks[] = {tape->control_now,   tape->force,     tape->torque,
+                            tape->node_force,    tape->force_sum, tape->torque_sum,
+                            tape->node_force_sum};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -439,7 +440,8 @@ static carom_status reverse_step(cr_tape* tape, int32_t at, mark m,
     zero_vectors(g->node_force, nodes);
     cr_gradient_bars_zero(&tape->before, tape->model);
     listener->feel(listener->user, &moment, &tape->bars, &tape->before, g);
-    const carom_status status = cr_backward_step(tape->backward, tape->sim, &record, &tape->bars, g);
+    const carom_status status =
+        cr_backward_step(tape->backward, tape->sim, &record, &tape->bars, g);
     cr_gradient_bars_add(&tape->bars, &tape->before, tape->model);
     if (listener->control) {
         listener->control(listener->user, at, g);
@@ -559,8 +561,8 @@ carom_status cr_tape_backward(cr_tape* tape, const cr_tape_listener* listener,
     }
     end_sums(tape, gradient);
     if (status != CAROM_OK) {
-        return cr_status_refuse(error, status,
-                                "the way back stopped: %s", carom_status_text(status));
+        return cr_status_refuse(error, status, "the way back stopped: %s",
+                                carom_status_text(status));
     }
     cr_gradient_bars_add(&gradient->start, &tape->bars, tape->model);
     return CAROM_OK;

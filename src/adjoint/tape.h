@@ -30,14 +30,14 @@ carom_status cr_tape_step(cr_tape* tape, cr_sim* sim, carom_error* error);
 
 int64_t cr_tape_steps(const cr_tape* tape);
 const cr_state* cr_tape_start(const cr_tape* tape); // before the first step; lent, NULL: no step
-size_t cr_tape_bytes(const cr_tape* tape);        // held now for records, checkpoints and forces
-size_t cr_tape_record_bytes(const cr_tape* tape); // what the records of all steps would take
+size_t cr_tape_bytes(const cr_tape* tape);          // held now for records, checkpoints and forces
+size_t cr_tape_record_bytes(const cr_tape* tape);   // what the records of all steps would take
 int64_t cr_tape_weakly_active(const cr_tape* tape); // contacts without force, over all steps
-int64_t cr_tape_replayed(const cr_tape* tape);    // steps that the last way back took again
+int64_t cr_tape_replayed(const cr_tape* tape);      // steps that the last way back took again
 
 // One step seen from outside. Lent for the call.
 typedef struct cr_tape_moment {
-    int64_t step;                  // 0 for the first step of the tape
+    int64_t step; // 0 for the first step of the tape
     const cr_state *before, *after;
     const cr_vec3 *force, *torque; // [frame_count] N, N m: all that acted, contact aside
     const cr_vec3* node_force;     // [node_count] N

@@ -71,16 +71,16 @@ static void set(writer* w, const char* path, const double* value, int32_t count,
     at += (size_t)snprintf(text + at, size - at, "%s", count > 1 || per ? "[" : "");
     for (int32_t i = 0; i < count; i++) {
         const int begins = per && i % per == 0, ends = per && i % per == per - 1;
-        at += (size_t)snprintf(text + at, size - at, "%s%s%.17g%s", i ? "," : "",
-                               begins ? "[" : "", value[i], ends ? "]" : "");
+        at += (size_t)snprintf(text + at, size - at, "%s%s%.17g%s", i ? "," : "", begins ? "[" : "",
+                               value[i], ends ? "]" : "");
     }
     snprintf(text + at, size - at, "%s", count > 1 || per ? "]" : "");
     w->status = carom_scene_set(w->scene, path, text, w->error);
     cr_memory_free(text);
 }
 
-static void set_of(writer* w, const char* body, const char* key, const double* value,
-                   int32_t count, int32_t per)
+static void set_of(writer* w, const char* body, const char* key, const double* value, int32_t count,
+                   int32_t per)
 {
     char path[400];
     snprintf(path, sizeof path, "%s.%s", body, key);
@@ -91,8 +91,8 @@ static void set_of(writer* w, const char* body, const char* key, const double* v
 static void set_rotation(writer* w, const char* path, int32_t body)
 {
     const int32_t f = w->model->bodies.frame[body];
-    const cr_quat q = cr_quat_normalize(cr_quat_mul(cr_quat_load(w->model->q0 + 4 * f),
-                                                    cr_quat_load(w->model->own_q + 4 * f)));
+    const cr_quat q = cr_quat_normalize(
+        cr_quat_mul(cr_quat_load(w->model->q0 + 4 * f), cr_quat_load(w->model->own_q + 4 * f)));
     double out[4];
     if (has(w, body, "euler_degrees")) { // R = Rz Ry Rx
         const double degrees = 180.0 / 3.14159265358979323846;

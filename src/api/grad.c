@@ -1,6 +1,6 @@
 #include "carom/grad.h"
-#include "api/handles.h"
 #include "adjoint/optimize.h"
+#include "api/handles.h"
 #include "core/memory.h"
 #include <string.h>
 
@@ -20,10 +20,10 @@ static carom_status missing(carom_error* error, const char* what)
 
 static carom_status check_size(size_t is, size_t wanted, const char* maker, carom_error* error)
 {
-    return is == wanted ? CAROM_OK
-                        : cr_status_refuse(error, CAROM_ERR_ARGUMENT,
-                                           "options.struct_size is %zu; %s gives %zu", is, maker,
-                                           wanted);
+    return is == wanted
+               ? CAROM_OK
+               : cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                  "options.struct_size is %zu; %s gives %zu", is, maker, wanted);
 }
 
 // ---- problems
@@ -41,15 +41,16 @@ carom_status carom_problem_create(const carom_model* model, const carom_problem_
         return missing(error, model ? "problem" : "model");
     }
     *problem = NULL;
-    carom_status status =
-        check_size(o.struct_size, sizeof o, "carom_problem_default()", error);
+    carom_status status = check_size(o.struct_size, sizeof o, "carom_problem_default()", error);
     if (status != CAROM_OK) {
         return status;
     }
     const cr_world* world = &model->numbers->world;
     const double asked = round(world->duration / world->dt);
-    const int64_t steps = o.steps > 0 ? o.steps : asked < 1.0 ? 1 : asked < 1e9 ? (int64_t)asked
-                                                                                : 1000000000;
+    const int64_t steps = o.steps > 0   ? o.steps
+                          : asked < 1.0 ? 1
+                          : asked < 1e9 ? (int64_t)asked
+                                        : 1000000000;
     carom_problem* made = cr_memory_take(1, sizeof *made);
     if (!made) {
         return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory");
@@ -130,10 +131,10 @@ carom_status carom_problem_gradient(carom_problem* problem, const double* theta,
                                     double* dtheta, carom_error* error)
 {
     if (!problem || !theta || !value || !dtheta) {
-        return missing(error, !problem  ? "problem"
-                              : !theta  ? "theta"
-                              : !value  ? "value"
-                                        : "dtheta");
+        return missing(error, !problem ? "problem"
+                              : !theta ? "theta"
+                              : !value ? "value"
+                                       : "dtheta");
     }
     return cr_problem_gradient(&problem->inside, theta, value, dtheta, error);
 }
@@ -311,9 +312,9 @@ carom_status carom_tape_create(const carom_model* model, int32_t worker_count, s
     carom_status status = CAROM_ERR_MEMORY;
     if (made) {
         made->model = model;
-        double** const bodies[] = {&made->bars.position,         &made->bars.rotation,
-                                   &made->bars.velocity,         &made->bars.angular_velocity,
-                                   &made->force,                 &made->torque};
+        double** const bodies[] = {&made->bars.position, &made->bars.rotation,
+                                   &made->bars.velocity, &made->bars.angular_velocity,
+                                   &made->force,         &made->torque};
         int ok = 1;
         for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
             *bodies[i] = cr_memory_take(b, sizeof(double));
@@ -340,10 +341,14 @@ void carom_tape_destroy(carom_tape* tape)
     if (!tape) {
         return;
     }
-    void* const blocks[] = {tape->bars.position,         tape->bars.rotation,
-                            tape->bars.velocity,         tape->bars.angular_velocity,
-                            tape->bars.vertex_position,  tape->bars.vertex_velocity,
-                            tape->force,                 tape->torque};
+    void* const blocks[] = {tape->bars.position,
+                            tape->bars.rotation,
+                            tape->bars.velocity,
+                            tape->bars.angular_velocity,
+                            tape->bars.vertex_position,
+                            tape->bars.vertex_velocity,
+                            tape->force,
+                            tape->torque};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -409,8 +414,7 @@ static void listen(const ear* e, int64_t step, const cr_state* state, cr_state_b
         cr_vec3_accumulate(&out->v[f].x, cr_vec3_load(in->velocity + 3 * body));
         cr_vec3_accumulate(&out->om[f].x, om_bar);
         cr_vec3_accumulate(&out->q[f].x, turn);
-        cr_vec3_accumulate(&out->q[f].x,
-                           cr_vec3_cross(cr_vec3_load(state->om + 3 * f), om_bar));
+        cr_vec3_accumulate(&out->q[f].x, cr_vec3_cross(cr_vec3_load(state->om + 3 * f), om_bar));
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         const int32_t at = bodies->node_vertex[n];
@@ -441,8 +445,8 @@ static void control(void* user, int64_t step, const cr_gradient* g)
     e->listener->control(e->listener->user, step, e->tape->force, e->tape->torque);
 }
 
-static void tell_body(const cr_model* m, const cr_state* start, const cr_gradient* g,
-                      int32_t body, carom_body_gradient* out)
+static void tell_body(const cr_model* m, const cr_state* start, const cr_gradient* g, int32_t body,
+                      carom_body_gradient* out)
 {
     const int32_t f = m->bodies.frame[body];
     *out = (carom_body_gradient){.friction = g->friction[body],
@@ -451,8 +455,8 @@ static void tell_body(const cr_model* m, const cr_state* start, const cr_gradien
     if (f < 0) {
         for (int32_t v = m->bodies.vertex[body]; v < m->bodies.vertex[body + 1]; v++) {
             const int32_t n = m->bodies.node[v];
-            const cr_vec3 x = m->bodies.node_pinned[n] ? cr_vec3_add(g->start.x[n], g->shift[v])
-                                                       : g->start.x[n];
+            const cr_vec3 x =
+                m->bodies.node_pinned[n] ? cr_vec3_add(g->start.x[n], g->shift[v]) : g->start.x[n];
             cr_vec3_accumulate(out->position, x);
             cr_vec3_accumulate(out->velocity, g->start.xv[n]);
             cr_vec3_accumulate(out->force, g->node_force[n]);
@@ -494,9 +498,9 @@ carom_status carom_tape_backward(carom_tape* tape, const carom_tape_listener* li
     }
     for (int32_t v = 0; gradient->vertex && v < m->bodies.vertex_count; v++) {
         const int32_t n = m->bodies.node[v];
-        const cr_vec3 bar = n < 0                        ? g->p[v]
+        const cr_vec3 bar = n < 0                      ? g->p[v]
                             : m->bodies.node_pinned[n] ? cr_vec3_add(g->start.x[n], g->shift[v])
-                                                         : g->start.x[n];
+                                                       : g->start.x[n];
         cr_vec3_store(gradient->vertex + 3 * (size_t)v, bar);
     }
     return CAROM_OK;

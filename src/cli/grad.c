@@ -28,9 +28,9 @@ static int print_json(const cli_problem* p, double value)
     json_object_set_new(o, "forward_s", cli_json_number(about.forward_s));
     json_object_set_new(o, "backward_s", cli_json_number(about.backward_s));
     json_object_set_new(o, "tape_bytes", json_integer((json_int_t)about.tape_bytes));
-    json_object_set_new(o, "tape_bytes_per_step",
-                        cli_json_number((double)about.tape_record_bytes /
-                                        (double)carom_problem_steps(p->problem)));
+    json_object_set_new(
+        o, "tape_bytes_per_step",
+        cli_json_number((double)about.tape_record_bytes / (double)carom_problem_steps(p->problem)));
     json_object_set_new(o, "replayed_steps", json_integer(about.replayed));
     json_object_set_new(o, "weakly_active", json_integer(about.weakly_active));
     json_object_set_new(o, "impacts", json_integer(about.impacts));
@@ -67,16 +67,16 @@ static void print_text(const cli_problem* p, double value)
     }
     printf("  forward %s, backward %s (%.2f of it), tape %s\n",
            cli_measure_seconds(about.forward_s, forth), cli_measure_seconds(about.backward_s, back),
-           about.backward_s / about.forward_s,
-           cli_measure_bytes((int64_t)about.tape_bytes, tape));
+           about.backward_s / about.forward_s, cli_measure_bytes((int64_t)about.tape_bytes, tape));
     if (about.replayed > 0) {
         printf("  %lld steps were taken again on the way back to keep the tape small\n",
                (long long)about.replayed);
     }
     if (about.weakly_active > 0) {
-        printf("  %lld contacts touch without force: the gradient has a kink there, and this is the "
-               "one of the touching side\n",
-               (long long)about.weakly_active);
+        printf(
+            "  %lld contacts touch without force: the gradient has a kink there, and this is the "
+            "one of the touching side\n",
+            (long long)about.weakly_active);
     }
 }
 

@@ -95,8 +95,8 @@ static int check_all(check* c)
 {
     double ignored = c->options.step;
     int64_t most = c->options.most;
-    if ((c->tolerance_text && !cli_args_number("gradcheck", "--tolerance", c->tolerance_text, 0, 1,
-                                               &c->tolerance)) ||
+    if ((c->tolerance_text &&
+         !cli_args_number("gradcheck", "--tolerance", c->tolerance_text, 0, 1, &c->tolerance)) ||
         (c->step_text &&
          !cli_args_number("gradcheck", "--difference", c->step_text, 1e-12, 0.5, &ignored)) ||
         (c->most_text && !cli_args_whole("gradcheck", "--most", c->most_text, 1, 1e9, &most))) {
@@ -137,8 +137,8 @@ int cli_gradcheck(int argc, char** argv)
     cli_option options[CLI_PROBLEM_OPTIONS + 3] = {
         [CLI_PROBLEM_OPTIONS] = {"--tolerance", "T", "largest relative error that is good (1e-6)",
                                  &c.tolerance_text, NULL, NULL},
-        {"--difference", "H", "largest step of the differences, relative (1e-3)", &c.step_text, NULL,
-         NULL},
+        {"--difference", "H", "largest step of the differences, relative (1e-3)", &c.step_text,
+         NULL, NULL},
         {"--most", "N", "numbers of one parameter that are checked (24)", &c.most_text, NULL, NULL},
     };
     cli_problem_options(&c.p, options);

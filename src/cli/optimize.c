@@ -108,8 +108,7 @@ static int print_json(const optimisation* o)
         json_array_append_new(list, row);
     }
     json_object_set_new(all, "scene", cli_json_text(o->p.path));
-    json_object_set_new(all, "method",
-                        cli_json_text(o->method_text ? o->method_text : "lbfgs"));
+    json_object_set_new(all, "method", cli_json_text(o->method_text ? o->method_text : "lbfgs"));
     json_object_set_new(all, "iterations", json_integer(o->report.iterations));
     json_object_set_new(all, "evaluations", json_integer(o->report.evaluations));
     json_object_set_new(all, "objective_start", cli_json_number(o->report.value_start));
@@ -135,10 +134,9 @@ static void print_text(const optimisation* o)
         [CAROM_OPTIMIZE_STOPPED] = "stopped by hand; this is the best so far",
     };
     char took[CLI_MEASURE_TEXT];
-    printf("  %s\n  objective %.8g -> %.8g in %d iterations, %lld runs, %s\n",
-           words[o->report.end], o->report.value_start, o->report.value_end,
-           o->report.iterations, (long long)o->report.evaluations,
-           cli_measure_seconds(o->seconds, took));
+    printf("  %s\n  objective %.8g -> %.8g in %d iterations, %lld runs, %s\n", words[o->report.end],
+           o->report.value_start, o->report.value_end, o->report.iterations,
+           (long long)o->report.evaluations, cli_measure_seconds(o->seconds, took));
     for (int32_t i = 0; i < carom_problem_parameter_count(o->p.problem); i++) {
         carom_parameter_info info;
         char name[CLI_PROBLEM_NAME];
@@ -184,8 +182,8 @@ static int read_options(optimisation* o)
         return 0;
     }
     const int good =
-        (!o->iterations_text || cli_args_whole("optimize", "--iterations", o->iterations_text, 0,
-                                               1e9, &iterations)) &&
+        (!o->iterations_text ||
+         cli_args_whole("optimize", "--iterations", o->iterations_text, 0, 1e9, &iterations)) &&
         (!o->rate_text ||
          cli_args_number("optimize", "--rate", o->rate_text, 0, 1e9, &o->options.rate)) &&
         (!o->tolerance_text || cli_args_number("optimize", "--tolerance", o->tolerance_text, 0, 1,
