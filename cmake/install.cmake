@@ -18,7 +18,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom-config.cmake
 # carom.pc finds the rest from where it stands, so that an installed tree may be moved, and
 # cmake --install --prefix may name another place than the configuration did.
 file(RELATIVE_PATH CAROM_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-list(TRANSFORM CAROM_LINKED_NAMES PREPEND "-l" OUTPUT_VARIABLE CAROM_PC_PRIVATE)
+list(TRANSFORM CAROM_LINKED_NAMES PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE CAROM_PC_PRIVATE)
 list(JOIN CAROM_PC_PRIVATE " " CAROM_PC_PRIVATE)
 configure_file(cmake/carom.pc.in ${CMAKE_CURRENT_BINARY_DIR}/carom.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
