@@ -9,6 +9,13 @@ static const double together = 1e-6, same_way = 0.99;
 // A vertex has one distance from a body: its nearest pair. Nearer by less is round-off.
 static const double nearer = 1e-12;
 
+// Of a step: where the mean gap is 0 has to be known so well.
+static const double time_known = 1e-9;
+
+// Rows of two bodies whose places are this near to each other, by the tolerance, and that point the
+// same way by this cosine, are one contact seen twice: a corner over a corner, by its faces.
+static const double same_place = 1e-2, same_normal = 0.999;
+
 enum { SUPPORT_BODIES = 8, ROOT_STEPS = 30 };
 
 // The group that is being made.
@@ -118,6 +125,10 @@ static double look_at(group* g, cr_events_near* near)
     cr_events_path_points(g->events, near, pose, g->impact->time, x, given);
     near->at = cr_distance_closest(c->pair.kind, x);
     near->gap = near->at.distance - c->thickness;
+    near->place = (cr_vec3){0};
+    for (int k = 0; k < 4; k++) {
+        near->place = cr_vec3_add_scaled(near->place, 0.5 * fabs(near->at.c[k]), x[k]);
+    }
     near->closing = -cr_events_path_gap_rate(&near->at, x, given, near, pose, c->pair.kind);
     g->events->report.evaluations++;
     poses(g, near, 0, pose);
@@ -162,15 +173,17 @@ static int outdone(const group* g, const cr_events_near* near)
     return 0;
 }
 
-static int same_contact(const cr_events* events, const cr_events_near* a, const cr_events_near* b)
+static int same_contact(const group* g, const cr_events_near* a, const cr_events_near* b)
 {
-    const cr_candidate* list = events->task->candidate;
-    const cr_contact_key ka = cr_candidate_key(&list[a->candidate].pair, a->at.active);
-    const cr_contact_key kb = cr_candidate_key(&list[b->candidate].pair, b->at.active);
-    return cr_candidate_compare_keys(&ka, &kb) == 0;
+    if (pair_of(g, a) != pair_of(g, b)) {
+        return 0;
+    }
+    const double apart = cr_vec3_norm(cr_vec3_sub(a->place, b->place));
+    return apart <= same_place * cr_events_path_tolerance(g->events, a) &&
+           fabs(cr_vec3_dot(a->at.n, b->at.n)) >= same_normal;
 }
 
-// Whether an earlier row measures the same distance.
+// Whether an earlier row is the same contact.
 static int repeated(const group* g, const cr_events_near* near)
 {
     for (int32_t i = 0; i < g->events->seen.count; i++) {
@@ -178,7 +191,7 @@ static int repeated(const group* g, const cr_events_near* near)
         if (other == near) {
             return 0;
         }
-        if (other->row >= 0 && same_contact(g->events, other, near)) {
+        if (other->row >= 0 && same_contact(g, other, near)) {
             return 1;
         }
     }
@@ -357,9 +370,8 @@ static int settle_time(group* g)
             return 1;
         }
         const double move = -gap / rate;
-        // round-off no longer falls
-        if (fabs(move) <= 4e-16 * h || (fabs(move) < 1e-12 * h && !(fabs(move) < 0.5 * last))) {
-            return rate < 0.0;
+        if (fabs(move) < time_known * h && !(fabs(move) < 0.5 * last)) {
+            return rate < 0.0; // round-off no longer falls
         }
         if (!(rate < 0.0 && fabs(g->impact->time + move - s0) < 0.25 * h)) {
             return 0;
@@ -514,6 +526,7 @@ static carom_status make_support(group* g, int32_t body)
     cr_events* events = g->events;
     cr_events_impact* impact = g->impact;
     carom_status status = CAROM_OK;
+    double most = 0.0; // m/s^2
     if (!may_join(g, body)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
@@ -539,9 +552,14 @@ static carom_status make_support(group* g, int32_t body)
         cr_vec3_store(member->before, b->lock >> 3 ? b->spin_up : spin_up(events, b));
         cr_vec3_store(member->before + 3, cr_events_unlocked(b->a, b->lock));
         member->a = b->a;
+        most = cr_max(most, cr_vec3_norm(b->a));
+        most = cr_max(most, b->extent * cr_vec3_norm(cr_vec3_load(member->before)));
     }
-    return status == CAROM_OK && impact->row_end == impact->row_begin ? CAROM_ERR_NO_CONVERGENCE
-                                                                      : status;
+    // nothing rests where nothing presses
+    const double gained = events->task->h * most;
+    const int idle = impact->row_end == impact->row_begin ||
+                     !(gained > cr_events_path_floor(events, seen(g, 0)));
+    return status == CAROM_OK && idle ? CAROM_ERR_NO_CONVERGENCE : status;
 }
 
 carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact)

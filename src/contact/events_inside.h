@@ -44,6 +44,7 @@ typedef struct cr_events_near {
     double gap;      // m, in the group that is being made
     double closing;  // m/s, likewise
     cr_closest at;   // likewise
+    cr_vec3 place;   // m, between the closest points, likewise
 } cr_events_near;
 
 // A body at a time.
