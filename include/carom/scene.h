@@ -80,8 +80,8 @@ typedef struct carom_body_info {
     double mass;               // kg; 0 of what never moves freely
     double inertia[3];         // kg m^2, principal; 0 unless rigid
     double friction, restitution;
-    double mesh_position[3];   // m: where the origin of its mesh, as the scene gives it, is seen from
-                               // its frame, whose origin is the centre of mass
+    double mesh_position[3];   // m: the origin of its mesh, as the scene gives it, seen from its
+                               // frame, whose origin is the centre of mass
     double mesh_quaternion[4]; // w,x,y,z likewise
 } carom_body_info;
 // CAROM_ERR_ARGUMENT for a number out of range.
