@@ -158,7 +158,9 @@ static carom_status crowd(cr_zone* zone)
     }
     cr_zone_spot* spots = zone->spot.items;
     if (zone->spot.count > 1) {
+        if (zone->spot.count > 1) {
         qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
+    }
     }
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];

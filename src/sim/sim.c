@@ -20,6 +20,7 @@ static carom_status take_scratch(cr_sim* sim)
     sim->start = cr_memory_take(3 * v, sizeof(double));
     sim->ahead = cr_memory_take(3 * v, sizeof(double));
     sim->glide = cr_memory_take(n, sizeof(cr_vec3));
+    sim->body_before = cr_memory_take(b, sizeof(int32_t));
     sim->reach = cr_memory_take(b, sizeof(double));
     sim->node_reach = cr_memory_take(n, sizeof(double));
     sim->room = cr_memory_take(f, sizeof(double));
@@ -30,7 +31,7 @@ static carom_status take_scratch(cr_sim* sim)
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->start && sim->reach && sim->node_reach &&
                    sim->room && sim->node_room && sim->wants && sim->node_wants && sim->ahead &&
-                   sim->glide;
+                   sim->glide && sim->body_before;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -70,6 +71,15 @@ carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim**
     return CAROM_OK;
 }
 
+static void release_results(cr_island_result* results, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        cr_array_release(&results[i].contact);
+        cr_array_release(&results[i].memory);
+        cr_record_release(&results[i].record);
+    }
+}
+
 void cr_sim_destroy(cr_sim* sim)
 {
     if (!sim) {
@@ -82,20 +92,18 @@ void cr_sim_destroy(cr_sim* sim)
         cr_array_release(&sim->worker[i].sheet);
         cr_array_release(&sim->worker[i].warm);
     }
-    for (int32_t i = 0; i < sim->island_ready; i++) {
-        cr_array_release(&sim->island.items[i].contact);
-        cr_array_release(&sim->island.items[i].memory);
-        cr_record_release(&sim->island.items[i].record);
-    }
+    release_results(sim->island.items, sim->island_ready);
+    release_results(sim->island_before.items, sim->before_ready);
     void* const blocks[] = {sim->worker,         sim->force,     sim->torque,    sim->node_force,
                             sim->force_now,      sim->torque_now, sim->node_force_now,
                             sim->q_target,       sim->obstacle0, sim->obstacle1, sim->start,
                             sim->reach,          sim->node_reach, sim->room, sim->node_room, sim->wants, sim->node_wants,
-                            sim->ahead,          sim->glide};
+                            sim->ahead,          sim->glide, sim->body_before};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
     cr_array_release(&sim->island);
+    cr_array_release(&sim->island_before);
     cr_array_release(&sim->contact);
     cr_state_release(&sim->state);
     cr_state_release(&sim->next);

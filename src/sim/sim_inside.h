@@ -9,6 +9,8 @@
 
 // What solving one island left behind.
 typedef struct cr_island_result {
+    int32_t done;   // nonzero: what follows is of the island it stands for
+    uint64_t sight; // of its members and of all they were compared with
     carom_status status;
     cr_zone_report report;
     int32_t impacts; // events, of all parts
@@ -50,6 +52,9 @@ struct cr_sim {
     double *wants, *node_wants;      // likewise, what its iterates asked for beyond that
     cr_near near;
     CR_ARRAY(cr_island_result) island; // results, one per island; capacity kept
+    CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
+    int32_t before_ready;
+    int32_t* body_before; // [body_count] island in the last try
     int32_t retries;                   // times the current step was begun again
     int32_t island_ready;              // results whose arrays were initialised
     CR_ARRAY(cr_contact) contact;

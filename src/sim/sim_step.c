@@ -134,21 +134,89 @@ static void guess_reach(cr_sim* sim)
 static void run_island(int32_t island, int32_t worker, void* user)
 {
     cr_sim* sim = user;
-    cr_island_step(sim, &sim->worker[worker], island);
+    if (!sim->island.items[island].done) {
+        cr_island_step(sim, &sim->worker[worker], island);
+        sim->island.items[island].done = 1;
+    }
 }
 
-static carom_status ready_results(cr_sim* sim)
+static uint64_t mix(uint64_t hash, uint64_t word)
 {
-    const int32_t count = sim->near.island.count;
-    sim->island.count = sim->island_ready; // all of them move when the array grows
-    if (!cr_array_reserve(&sim->island, count)) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ (hash >> 29);
+}
+
+// The same number for the same members with the same candidates.
+static uint64_t sight(const cr_sim* sim, const cr_island* island)
+{
+    uint64_t hash = 0;
+    for (int32_t i = island->body_begin; i < island->body_end; i++) {
+        hash = mix(hash, (uint64_t)sim->near.body[i]);
+    }
+    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+        const cr_pair* pair = &sim->near.candidate.items[i].pair;
+        hash = mix(hash, (uint64_t)(uint32_t)pair->v[0] << 32 | (uint32_t)pair->v[1]);
+        hash = mix(hash, (uint64_t)(uint32_t)pair->v[2] << 32 | (uint32_t)pair->v[3]);
+        hash = mix(hash, (uint64_t)(uint32_t)pair->kind);
+    }
+    return hash;
+}
+
+static carom_status make_ready(cr_island_result** items, int32_t* ready, int32_t count,
+                               int32_t* capacity)
+{
+    if (!cr_array_reserve_bytes((void**)items, capacity, *ready, count, sizeof **items)) {
         return CAROM_ERR_MEMORY;
     }
-    for (; sim->island_ready < count; sim->island_ready++) {
-        sim->island.items[sim->island_ready] = (cr_island_result){0};
+    for (; *ready < count; ++*ready) {
+        (*items)[*ready] = (cr_island_result){0};
+    }
+    return CAROM_OK;
+}
+
+// Places for the results of all islands. Of those that see in this try of the step what they saw in
+// the last one, the result stands.
+static carom_status ready_results(cr_sim* sim, int32_t retry)
+{
+    const int32_t count = sim->near.island.count;
+    carom_status status =
+        make_ready(&sim->island.items, &sim->island_ready, count, &sim->island.capacity);
+    if (status != CAROM_OK) {
+        return status;
     }
     sim->island.count = count;
+    for (int32_t i = 0; i < count; i++) {
+        const cr_island* island = &sim->near.island.items[i];
+        cr_island_result* result = &sim->island.items[i];
+        const uint64_t now = sight(sim, island);
+        const int32_t old = retry > 0 ? sim->body_before[sim->near.body[island->body_begin]] : -1;
+        cr_island_result* before = old >= 0 ? &sim->island_before.items[old] : NULL;
+        if (before && before->done && before->sight == now && !before->narrow) {
+            const cr_island_result keep = *result;
+            *result = *before;
+            *before = keep;
+            before->done = 0;
+        } else {
+            result->done = 0;
+        }
+        result->sight = now;
+    }
     return CAROM_OK;
+}
+
+// The results of this try become those of the last one.
+static carom_status put_aside(cr_sim* sim)
+{
+    const carom_status status = make_ready(&sim->island_before.items, &sim->before_ready,
+                                           sim->island.count, &sim->island_before.capacity);
+    for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
+        const cr_island_result keep = sim->island_before.items[i];
+        sim->island_before.items[i] = sim->island.items[i];
+        sim->island.items[i] = keep;
+    }
+    memcpy(sim->body_before, sim->near.body_island,
+           (size_t)sim->model->bodies.body_count * sizeof(int32_t));
+    return status;
 }
 
 static int compare_memory(const void* a, const void* b)
@@ -227,6 +295,14 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         result->report.scalar_count, island->candidate_end - island->candidate_begin);
 }
 
+// Waking workers costs more than a few islands do.
+enum { LEAST_TO_SHARE = 2000 };
+
+static int worth_sharing(const cr_sim* sim)
+{
+    return sim->near.candidate.count + sim->model->bodies.node_count > LEAST_TO_SHARE;
+}
+
 void cr_sim_gather_scripts(cr_sim* sim)
 {
     const cr_body_set* bodies = &sim->model->bodies;
@@ -270,18 +346,24 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
         carom_status status = cr_near_find(&sim->near, sim->start, sim->ahead, sim->reach, sim->node_reach,
                                            sim->worker_count);
         if (status == CAROM_OK) {
-            status = ready_results(sim);
+            status = ready_results(sim, retry);
         }
         if (status != CAROM_OK) {
             return cr_status_refuse(error, status, "step %lld: %s", (long long)sim->state.step,
                                     "what may touch could not be found");
         }
-        cr_parallel_for(sim->near.island.count, sim->worker_count, run_island, sim);
+        cr_parallel_for(sim->near.island.count, worth_sharing(sim) ? sim->worker_count : 1,
+                        run_island, sim);
         int narrow = 0;
         for (int32_t i = 0; i < sim->island.count; i++) {
             narrow |= sim->island.items[i].narrow;
         }
         if (narrow) {
+            status = put_aside(sim);
+            if (status != CAROM_OK) {
+                return cr_status_refuse(error, status, "step %lld: no memory for another try",
+                                        (long long)sim->state.step);
+            }
             continue;
         }
         write_report(sim, retry);
