@@ -115,19 +115,20 @@ static void check_group(checker* c, cr_gradcheck_group* g)
     g->kinks = g->failed = 0;
     g->worst = g->first;
     g->worst_exact = g->worst_difference = 0.0;
-    g->largest = nothing * fabs(c->report->value) / g->scale;
+    const double h = c->options->step * g->scale;
+    const double blind = value_noise * fabs(c->report->value) * ratio * ratio / h;
+    g->largest = fmax(nothing * fabs(c->report->value) / g->scale, blind / finest);
     for (int32_t i = 0; i < g->count; i++) {
         g->largest = fmax(g->largest, fabs(c->gradient[g->first + i]));
     }
-    const double h = c->options->step * g->scale;
-    const double blind = value_noise * fabs(c->report->value) * ratio * ratio / h;
     for (int32_t k = 0; k < g->checked; k++) {
         const int32_t i = pick(g, k);
         const estimate e = differentiate(c, i, h);
         const double off = fabs(e.slope - c->gradient[i]);
         // other features that make no difference (two ways to name one place) are no kink
         const int other = !e.clean && !(off <= finest * g->largest);
-        const int torn = off > gross * g->largest && e.error > torn_share * off;
+        const int torn = off > gross * g->largest && e.error > torn_share * off &&
+                         e.error < HUGE_VAL; // one difference alone has nobody to disagree with
         const int kink = e.known && (other || torn);
         g->failed += !e.known;
         g->kinks += kink;
@@ -144,7 +145,6 @@ static void check_group(checker* c, cr_gradcheck_group* g)
         }
     }
     noise = fmax(isfinite(noise) ? noise : 0.0, blind);
-    g->largest = fmax(g->largest, blind / finest);
     const int any = g->largest > 0.0;
     g->max_relative_error = worst < 0.0 || !any ? 0.0 : worst / g->largest;
     g->noise = any ? noise / g->largest : 0.0;
