@@ -4,7 +4,8 @@
 // are extrapolated (Ridders), and the entry of the table that agrees best with its neighbours is
 // taken, without a look at the gradient. Runs in which other features touch than in the unmoved one
 // do not count as long as there are some without; a number that has none, and whose differences do
-// not agree with the gradient to a millionth, is at a kink.
+// not agree with the gradient to a millionth, is at a kink; so is one whose differences disagree
+// among themselves as they do across a jump.
 #pragma once
 
 #include "core/status.h"

@@ -131,7 +131,7 @@ static carom_status run(cr_problem* p, const double* theta, cr_tape* tape, doubl
             const cr_tape_moment moment = cr_tape_moment_now(p->sim, &p->before, step);
             const cr_step_report* report = cr_sim_report(p->sim);
             *value += cr_objective_moment(&p->objective, &moment);
-            p->contacts[step] = cr_state_contacts(cr_sim_state(p->sim));
+            p->contacts[step] = cr_state_contacts(cr_sim_state(p->sim)) + (uint64_t)report->impacts;
             p->weakly_active += report->weakly_active;
             p->impacts += report->impacts;
             p->max_contacts =

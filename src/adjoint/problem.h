@@ -25,7 +25,7 @@ typedef struct cr_problem {
     double forward_s, backward_s;
     int64_t weakly_active, impacts;
     int32_t max_contacts;
-    uint64_t* contacts; // [steps] which features touched in each step
+    uint64_t* contacts; // [steps] which features touched in each step, and how often
     double* scratch;    // [size of theta]
 } cr_problem;
 

@@ -12,7 +12,7 @@ typedef struct known {
     uint64_t seed;
 } known;
 
-enum { SMOOTH, LINEAR, CONSTANT, KINKED, NOISY, BROKEN, HALF_BROKEN, STEEP };
+enum { SMOOTH, LINEAR, CONSTANT, KINKED, TORN, BROKEN, HALF_BROKEN, STEEP };
 
 static carom_status value_of(void* user, const double* x, double* value, carom_error* error)
 {
@@ -28,6 +28,9 @@ static carom_status value_of(void* user, const double* x, double* value, carom_e
         return CAROM_OK;
     case KINKED:
         *value = fabs(x[0] - 1.0) + 2.0 * x[1] * x[1];
+        return CAROM_OK;
+    case TORN: // a corner nearby that nothing tells of
+        *value = x[0] + (x[0] > 1.0003 ? 9.0 * (x[0] - 1.0003) : 0.0);
         return CAROM_OK;
     case BROKEN:
         return CAROM_ERR_NO_CONVERGENCE;
@@ -174,6 +177,16 @@ static void test_kinks_are_told_as_kinks(void)
     CHECK_NEAR(r.max_relative_error, 1.0, 1e-6);
 }
 
+static void test_corners_nobody_told_of(void)
+{
+    known k = {.kind = TORN};
+    cr_gradcheck_group group = {.first = 0, .count = 1, .scale = 1.0};
+    cr_gradcheck_report r;
+    const double g[SIZE] = {1.0};
+    CHECK(run(&k, at, g, &group, 1, &r) == CAROM_OK);
+    CHECK(r.kinks == 1 || r.max_relative_error < 1e-6); // never a wrong gradient
+}
+
 static void test_noise_is_told(void)
 {
     known k = {.kind = SMOOTH, .noise = 1e-9};
@@ -233,6 +246,7 @@ int main(void)
     RUN(test_linear_and_constant);
     RUN(test_not_a_number_is_the_worst);
     RUN(test_kinks_are_told_as_kinks);
+    RUN(test_corners_nobody_told_of);
     RUN(test_noise_is_told);
     RUN(test_runs_that_fail);
     RUN(test_steep_functions);
