@@ -96,7 +96,7 @@ static void cradle(int count, int in, double gap)
     kit_run(k, 0.3);
     CHECK(!k->failed);
     for (int i = 0; i < count; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "s%d", i);
         CHECK_NEAR(kit_body(k, name).velocity[0], i >= count - in, 1e-6);
     }

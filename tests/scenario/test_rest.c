@@ -98,14 +98,14 @@ static void stack(int count, double friction, double gap, double shift, double t
             k->judge_every = 100;
             kit_run(k, 1.0);
             const carom_body_state before = kit_body(k, k->failed ? "ground" : "b0");
-            char top_name[8];
+            char top_name[16];
             snprintf(top_name, sizeof top_name, "b%d", count - 1);
             const carom_body_state top = kit_body(k, top_name);
             kit_run(k, i < 3 ? 11.0 : 2.0);
             const carom_body_state after = kit_body(k, "b0"), top_after = kit_body(k, top_name);
             double above = 0.0, worst = 0.0;
             for (int b = count - 1; b >= 0; b--) {
-                char name[8], below[8];
+                char name[16], below[16];
                 snprintf(name, sizeof name, "b%d", b);
                 snprintf(below, sizeof below, b ? "b%d" : "ground", b - 1);
                 above += b % 2 ? masses[m] : 1.0;
