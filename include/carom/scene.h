@@ -75,10 +75,10 @@ typedef struct carom_body_info {
     carom_body_kind kind;
     int32_t vertex_first, vertex_count;
     int32_t edge_count, face_first, face_count;
-    int32_t pinned_count;      // nodes of cloth that do not move freely
-    double thickness;          // m, of the layer around its mesh
-    double mass;               // kg; 0 of what never moves freely
-    double inertia[3];         // kg m^2, principal; 0 unless rigid
+    int32_t pinned_count; // nodes of cloth that do not move freely
+    double thickness;     // m, of the layer around its mesh
+    double mass;          // kg; 0 of what never moves freely
+    double inertia[3];    // kg m^2, principal; 0 unless rigid
     double friction, restitution;
     double mesh_position[3];   // m: the origin of its mesh, as the scene gives it, seen from its
                                // frame, whose origin is the centre of mass

@@ -63,17 +63,17 @@ CAROM_API void carom_sim_momentum(const carom_sim* sim, double linear[3], double
 
 // What the last step took.
 typedef struct carom_step_info {
-    int32_t zones;             // that had contact or cloth in them
-    int32_t contacts;          // that carry a force
-    int32_t max_zone_dofs;     // unknowns of the largest zone
+    int32_t zones;         // that had contact or cloth in them
+    int32_t contacts;      // that carry a force
+    int32_t max_zone_dofs; // unknowns of the largest zone
     int32_t max_zone_contacts;
-    int32_t parts;             // the most parts a zone's step was split into
+    int32_t parts; // the most parts a zone's step was split into
     int32_t iterations, factorisations;
-    int32_t weakly_active;     // contacts that touch without force
-    int32_t events;            // impacts inside the step
-    int32_t retries;           // times it was redone with a wider look around
-    double least_gap;          // m, smallest distance minus thickness; infinite: nothing near
-    double residual;           // of the equations, relative
+    int32_t weakly_active; // contacts that touch without force
+    int32_t events;        // impacts inside the step
+    int32_t retries;       // times it was redone with a wider look around
+    double least_gap;      // m, smallest distance minus thickness; infinite: nothing near
+    double residual;       // of the equations, relative
 } carom_step_info;
 CAROM_API carom_step_info carom_sim_info(const carom_sim* sim);
 

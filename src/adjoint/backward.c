@@ -9,8 +9,8 @@
 
 struct cr_backward {
     const cr_model* model;
-    cr_zone_bars zone;   // arrays as long as the scene; those of the members are zeroed for each part
-    cr_vec3 *v1, *om1;   // [frame_count] bars of the targets' velocities
+    cr_zone_bars zone; // arrays as long as the scene; those of the members are zeroed for each part
+    cr_vec3 *v1, *om1; // [frame_count] bars of the targets' velocities
     cr_worker worker;
     CR_ARRAY(cr_candidate) candidate;
     CR_ARRAY(double) lam;
@@ -62,10 +62,27 @@ void cr_backward_destroy(cr_backward* b)
     if (!b) {
         return;
     }
-    void* const blocks[] = {b->zone.w,  b->zone.u,    b->zone.r0, b->zone.t0, b->zone.rp,
-                            b->zone.ut, b->zone.turn, b->v1,      b->om1,     b->zone.d,
-                            b->zone.x0, b->zone.dt,   b->zone.v0, b->zone.obstacle0,
-                            b->zone.obstacle1, b->q, b->t, b->v, b->om, b->a, b->torque};
+    void* const blocks[] = {b->zone.w,
+                            b->zone.u,
+                            b->zone.r0,
+                            b->zone.t0,
+                            b->zone.rp,
+                            b->zone.ut,
+                            b->zone.turn,
+                            b->v1,
+                            b->om1,
+                            b->zone.d,
+                            b->zone.x0,
+                            b->zone.dt,
+                            b->zone.v0,
+                            b->zone.obstacle0,
+                            b->zone.obstacle1,
+                            b->q,
+                            b->t,
+                            b->v,
+                            b->om,
+                            b->a,
+                            b->torque};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -116,8 +133,8 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
         const cr_events_task task =
             cr_island_events(sim, &b->worker, part->h, part->from, part->to);
         const unsigned char* end;
-        const carom_status status = cr_events_load(
-            b->worker.events, &task, record->impact.items + part->impact_begin, &end);
+        const carom_status status = cr_events_load(b->worker.events, &task,
+                                                   record->impact.items + part->impact_begin, &end);
         if (status != CAROM_OK) {
             return status;
         }
@@ -166,8 +183,8 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
             if (bodies->node_pinned[n]) { // x' = o0 + to (o1 - o0), v' = (to - from)(o1 - o0)/h
                 const int32_t v = bodies->node_vertex[n];
                 const double gone = part->to - part->from;
-                const cr_vec3 end = cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone,
-                                                       v_bar);
+                const cr_vec3 end =
+                    cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone, v_bar);
                 cr_vec3_accumulate(&b->zone.obstacle1[v].x, end);
                 cr_vec3_accumulate(&b->zone.obstacle0[v].x, cr_vec3_sub(bars->x[n], end));
             } else {
@@ -232,7 +249,8 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
 }
 
 // The larger of the two bodies' own; both alike share it.
-static void restitution_adj(const cr_model* model, const cr_candidate* c, double bar, cr_gradient* g)
+static void restitution_adj(const cr_model* model, const cr_candidate* c, double bar,
+                            cr_gradient* g)
 {
     const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
     const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
@@ -276,8 +294,8 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
     return status;
 }
 
-// Reverse of the impacts: of a frame that was hit the targets' bars end here and those of its start,
-// acceleration and torque begin.
+// Reverse of the impacts: of a frame that was hit the targets' bars end here and those of its
+// start, acceleration and torque begin.
 static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_part* part,
                                 cr_gradient* g)
 {
@@ -320,8 +338,8 @@ static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_par
     return status;
 }
 
-// The path's constant acceleration a = (keep P (v + h a0) - v)/h with a0 = gravity + force/m, and its
-// torque R^T tau, both as the impacts saw them.
+// The path's constant acceleration a = (keep P (v + h a0) - v)/h with a0 = gravity + force/m, and
+// its torque R^T tau, both as the impacts saw them.
 static void pull_adj(double mass, int32_t lock, double h, const cr_action* action, cr_vec3 v,
                      cr_quat q, cr_vec3 a_bar, cr_vec3 torque_bar, cr_target_starts* out)
 {
@@ -368,7 +386,9 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
         const cr_target target =
             cr_targets_rigid(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, q, v, om);
         const int hit = part->impact_end > part->impact_begin && cr_events_hit(b->worker.events, f);
-        const cr_target_bars in = hit ? (cr_target_bars){0} : (cr_target_bars){.q = b->zone.rp[f],
+        const cr_target_bars in =
+            hit ? (cr_target_bars){0}
+                : (cr_target_bars){.q = b->zone.rp[f],
                                    .u = b->zone.ut[f],
                                    .v = b->v1[f],
                                    .om = b->om1[f],
@@ -472,8 +492,7 @@ static void obstacles_adj(cr_backward* b, const cr_sim* sim, cr_state_bars* bars
             bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle0[v]);
             if (s >= 0) {
                 cr_model_script_at_adj(&b->model->script[s], sim->state.time + b->model->world.dt,
-                                       b->zone.obstacle1[v], zero, g->key_shift[s],
-                                       g->key_turn[s]);
+                                       b->zone.obstacle1[v], zero, g->key_shift[s], g->key_turn[s]);
             }
         }
     }

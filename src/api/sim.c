@@ -111,8 +111,7 @@ void carom_sim_contact(const carom_sim* sim, int32_t i, carom_contact* out)
 carom_energy carom_sim_energy(const carom_sim* sim)
 {
     const cr_energy e = cr_state_energy(cr_sim_state(sim->sim), sim->model->numbers);
-    return (carom_energy){e.kinetic, e.potential, e.elastic,
-                          e.kinetic + e.potential + e.elastic};
+    return (carom_energy){e.kinetic, e.potential, e.elastic, e.kinetic + e.potential + e.elastic};
 }
 
 void carom_sim_momentum(const carom_sim* sim, double linear[3], double angular[3])

@@ -39,10 +39,10 @@ carom_status cr_body_set_init(cr_body_set* set, int32_t body_count, int32_t vert
 
 void cr_body_set_release(cr_body_set* set)
 {
-    void* const blocks[] = {set->kind,        set->frame,     set->vertex,     set->radius,
-                            set->friction,    set->restitution, set->vertex_body, set->node,
-                            set->p,           set->frame_body, set->mass,      set->inertia,
-                            set->extent,      set->lock,       set->node_vertex, set->node_mass,
+    void* const blocks[] = {set->kind,       set->frame,       set->vertex,      set->radius,
+                            set->friction,   set->restitution, set->vertex_body, set->node,
+                            set->p,          set->frame_body,  set->mass,        set->inertia,
+                            set->extent,     set->lock,        set->node_vertex, set->node_mass,
                             set->node_pinned};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);

@@ -12,7 +12,14 @@ typedef enum cr_body_kind {
 } cr_body_kind;
 
 // Rigid degrees of freedom that may be locked, in world axes.
-enum { CR_LOCK_X = 1, CR_LOCK_Y = 2, CR_LOCK_Z = 4, CR_LOCK_RX = 8, CR_LOCK_RY = 16, CR_LOCK_RZ = 32 };
+enum {
+    CR_LOCK_X = 1,
+    CR_LOCK_Y = 2,
+    CR_LOCK_Z = 4,
+    CR_LOCK_RX = 8,
+    CR_LOCK_RY = 16,
+    CR_LOCK_RZ = 32
+};
 
 // A body that is not cloth has a frame: a pose (t, R) that carries its vertices p: x = R p + t. Of
 // a rigid body t is the centre of mass and R the principal axes. The vertices of cloth are nodes.
@@ -23,7 +30,8 @@ typedef struct cr_body_set {
     uint8_t* kind;       // [body_count] cr_body_kind
     int32_t* frame;      // [body_count] its frame, -1 for cloth
     int32_t* vertex;     // [body_count+1] first vertex
-    double* radius;      // [body_count] m, thickness of the layer around it: the body is its mesh rounded by it
+    double* radius;      // [body_count] m, thickness of the layer around it: the body is its mesh
+                         // rounded by it
     double* friction;    // [body_count] Coulomb coefficient
     double* restitution; // [body_count] 0..1
     // vertices

@@ -4,7 +4,7 @@
 
 typedef struct cli_command {
     const char* name;
-    const char* about;              // one line for carom --help
+    const char* about;                 // one line for carom --help
     int (*run)(int argc, char** argv); // argv[0] is the command's own name
 } cli_command;
 

@@ -24,5 +24,5 @@ void cr_broad_destroy(cr_broad* broad);
 // first, then sorted by cr_surface_compare, each pair once; the same for any worker_count and
 // whatever was asked before. No allocation once warm. Refuses with CAROM_ERR_NOT_FINITE (x0, x1 or
 // reach), CAROM_ERR_ARGUMENT (a reach below 0) or CAROM_ERR_MEMORY; `out` is then empty.
-carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1,
-                           const double* reach, int32_t worker_count, cr_pair_list* out);
+carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
+                           int32_t worker_count, cr_pair_list* out);

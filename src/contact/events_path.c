@@ -329,8 +329,8 @@ static int far_apart(const cr_events* events, const cr_events_near* near)
         for (int k = 0; k < 4; k++) {
             if (c->pair.v[k] >= 0 && cr_row_side(c->pair.kind, k) == side) {
                 const int32_t v = c->pair.v[k];
-                most = cr_max(most, cr_vec3_norm(cr_vec3_sub(task->obstacle1[v],
-                                                             task->obstacle0[v])));
+                most =
+                    cr_max(most, cr_vec3_norm(cr_vec3_sub(task->obstacle1[v], task->obstacle0[v])));
             }
         }
         way += most;

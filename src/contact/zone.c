@@ -3,8 +3,8 @@
 #include "core/assert.h"
 #include <string.h>
 
-// A zone is solved when a full Newton step moved nothing by more than the first of these parts of the
-// free motion; or, once below the second, when steps no longer shrink: that is round-off.
+// A zone is solved when a full Newton step moved nothing by more than the first of these parts of
+// the free motion; or, once below the second, when steps no longer shrink: that is round-off.
 static const double step_tolerance = 1e-14;
 static const double step_allowed = 1e-9;
 static const double still_shrinking = 0.25;
@@ -113,7 +113,8 @@ static carom_status setup_numbers(cr_zone* zone)
     const cr_motion* motion = task->motion;
     const cr_body_set* bodies = task->bodies;
     const int32_t n = zone->n;
-    if (!cr_array_reserve(&zone->numbers, 7 * n) || !cr_array_reserve(&zone->sizes, zone->block_count)) {
+    if (!cr_array_reserve(&zone->numbers, 7 * n) ||
+        !cr_array_reserve(&zone->sizes, zone->block_count)) {
         return CAROM_ERR_MEMORY;
     }
     double** const vectors[] = {&zone->z,    &zone->target,   &zone->grad,   &zone->d,
@@ -201,8 +202,8 @@ static void add_mass(cr_zone* zone, int32_t b)
 }
 
 // How much of the curvature goes into the matrix. Each level is safer and slower than the one
-// before: exact; sheets positive element by element; contacts flat and friction a spring as stiff as
-// it is now; the same with a spring that holds every contact where it was.
+// before: exact; sheets positive element by element; contacts flat and friction a spring as stiff
+// as it is now; the same with a spring that holds every contact where it was.
 enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_STICK, CURVE_LEVELS };
 
 static void assemble(cr_zone* zone, int level)
@@ -441,13 +442,14 @@ static double slope(cr_zone* zone)
 }
 
 // Newton's full steps converge in three to five iterations where there is one solution to go to.
-// Where they have not after PATIENCE ones, two faces meet edge to edge or a point stands on a point:
-// from then on P has to fall, and the step is halved until it does.
+// Where they have not after PATIENCE ones, two faces meet edge to edge or a point stands on a
+// point: from then on P has to fall, and the step is halved until it does.
 enum { PATIENCE = 30, MOST_HALVINGS = 12 };
 
 static carom_status descend(cr_zone* zone, double step)
 {
-    for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope; i++) {
+    for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope;
+         i++) {
         step *= 0.5;
         for (int32_t k = 0; k < zone->n; k++) {
             zone->z[k] = zone->z_before[k] + step * zone->d[k];
@@ -534,8 +536,8 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         zone->worth = worth(zone);
         zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
-        const int done = size <= step_tolerance * scale ||
-                         (size <= allowed && size > still_shrinking * last);
+        const int done =
+            size <= step_tolerance * scale || (size <= allowed && size > still_shrinking * last);
         last = size;
         if (step == 1.0 && done) {
             cr_zone_line_refresh(zone);

@@ -20,30 +20,32 @@
 typedef struct cr_zone_task {
     const cr_body_set* bodies;
     cr_motion* motion;
-    double h; // s
-    const cr_cloth* sheet;     // all sheets of the scene
+    double h;              // s
+    const cr_cloth* sheet; // all sheets of the scene
     const cr_cloth_material* material;
     const int32_t* sheet_node;   // first node of each
     const double* node_velocity; // [3*node_count] m/s at the start
     cr_vec3 wind;                // m/s
-    int32_t frame_count;       // members
-    const int32_t* frame;      // rigid frames, ascending
+    int32_t frame_count;         // members
+    const int32_t* frame;        // rigid frames, ascending
     int32_t member_sheet_count;
     const int32_t* member_sheet; // ascending
     int32_t candidate_count;
     const cr_candidate* candidate;
     int32_t warm_count;
     const cr_contact_memory* warm; // contacts of the step before, keys ascending
-    const cr_vec3* obstacle0;  // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
-    const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1
-    double from, to;           // 0..1, the part of that motion that belongs to this step
-    const double* start;  // [3*vertex_count] m, where everything was when candidate.start was measured
+    const cr_vec3* obstacle0; // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
+    const cr_vec3* obstacle1; // [vertex_count] m, the same at time 1
+    double from, to;          // 0..1, the part of that motion that belongs to this step
+    const double*
+        start; // [3*vertex_count] m, where everything was when candidate.start was measured
     const cr_vec3* glide; // [node_count] m, how far each node is expected to go
-    // How far any vertex may go, a node from where it is expected: nobody looked for contacts beyond. Where an iterate wanted more,
-    // `wants` gets what it wanted, if that is more than is there.
+    // How far any vertex may go, a node from where it is expected: nobody looked for contacts
+    // beyond. Where an iterate wanted more, `wants` gets what it wanted, if that is more than is
+    // there.
     const double *room, *node_room; // [frame_count of the scene], [node_count] m
     double *wants, *node_wants;     // likewise
-    double friction_speed;     // m/s
+    double friction_speed;          // m/s
     int32_t max_iterations;
 } cr_zone_task;
 
@@ -52,12 +54,12 @@ typedef struct cr_zone_row {
     int32_t candidate; // which one stands for all that measure the same distance
     cr_contact_key key;
     cr_closest at;
-    double gap; // m
-    double lam; // kg m: impulse times h; the force is lam / h^2
+    double gap;        // m
+    double lam;        // kg m: impulse times h; the force is lam / h^2
     double compliance; // 1/kg, what the row had of it in the end
-    cr_vec3 place; // m, between the closest points
-    cr_vec3 slip;  // m, of side B against side A in the step, along the surface
-    cr_vec3 rub;   // direction of friction, at most 1 long: the force on B is lam (n - mu rub)
+    cr_vec3 place;     // m, between the closest points
+    cr_vec3 slip;      // m, of side B against side A in the step, along the surface
+    cr_vec3 rub;       // direction of friction, at most 1 long: the force on B is lam (n - mu rub)
 } cr_zone_row;
 
 typedef struct cr_zone_report {

@@ -4,9 +4,9 @@
 
 // The end of the zone solves
 //     F1 = M (z - zt) + h^2 dE - sum lam (a - f) = 0,    F2 = g + eps lam = 0,
-// whose derivative is J = [H, -B; A, eps], B = a - f. With J^T (y; v) = (z_bar; 0) every number theta
-// in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row v = B^T y / eps,
-// so y solves the transpose of the matrix that Newton used: (H + B A / eps)^T y = z_bar.
+// whose derivative is J = [H, -B; A, eps], B = a - f. With J^T (y; v) = (z_bar; 0) every number
+// theta in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row v = B^T y
+// / eps, so y solves the transpose of the matrix that Newton used: (H + B A / eps)^T y = z_bar.
 static carom_status solve(cr_zone* zone, double* y)
 {
     carom_status status = cr_zone_exact(zone);
@@ -85,9 +85,9 @@ static void spread_given(const cr_zone_task* task, int32_t vertex, cr_vec3 start
                          cr_vec3 moved_bar, cr_zone_bars* bars)
 {
     const double part = task->to - task->from;
-    cr_vec3_accumulate(&bars->obstacle0[vertex].x,
-                       cr_vec3_add_scaled(cr_vec3_scale(1.0 - task->from, start_bar), -part,
-                                          moved_bar));
+    cr_vec3_accumulate(
+        &bars->obstacle0[vertex].x,
+        cr_vec3_add_scaled(cr_vec3_scale(1.0 - task->from, start_bar), -part, moved_bar));
     cr_vec3_accumulate(&bars->obstacle1[vertex].x,
                        cr_vec3_add_scaled(cr_vec3_scale(task->from, start_bar), part, moved_bar));
 }
@@ -111,9 +111,9 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
         }
     }
     const double lam = line->row.lam;
-    const double v = (cr_zone_line_dot(zone, line, line->a, y) -
-                      cr_zone_line_dot(zone, line, line->f, y)) /
-                     line->eps;
+    const double v =
+        (cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y)) /
+        line->eps;
     cr_row_adj(&row, rubs ? &slip : NULL, line->mu, lam, dofs, v, &local);
     out->thickness += local.th;
     out->friction += local.mu;
@@ -163,8 +163,8 @@ static void spread_sheet(cr_zone* zone, int32_t member, int32_t first_block, con
     double* felt = dofs + 3 * count;
     for (int32_t n = 0; n < count; n++) {
         const int32_t block = zone->node_block.items[first_block + n];
-        const cr_vec3 at = block >= 0 ? cr_vec3_load(y + zone->block.items[block].first)
-                                      : (cr_vec3){0, 0, 0};
+        const cr_vec3 at =
+            block >= 0 ? cr_vec3_load(y + zone->block.items[block].first) : (cr_vec3){0, 0, 0};
         cr_vec3_store(dofs + 3 * n, at);
         cr_vec3_store(felt + 3 * n, (cr_vec3){0, 0, 0});
     }

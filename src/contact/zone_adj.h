@@ -7,16 +7,16 @@
 // Bars of a cr_motion, and of what a zone reads besides. Orientations have bars along R -> R
 // exp([delta]). Every array is as long as its forward twin. All but w, u, d are added to.
 typedef struct cr_zone_bars {
-    cr_vec3 *w, *u, *d;              // in: of the end
+    cr_vec3 *w, *u, *d;                // in: of the end
     cr_vec3 *r0, *t0, *rp, *ut, *turn; // of frames
-    cr_vec3 *x0, *dt, *v0;           // of nodes: start, target displacement, start velocity
-    double *mass, *inertia;          // [frame_count], [3*frame_count]
-    double* node_mass;               // [node_count]
-    cr_vec3* p;                      // [vertex_count] of body points
-    cr_vec3 *obstacle0, *obstacle1;  // [vertex_count]
-    cr_cloth_material* material;     // [sheet_count] density aside
-    double** corner;                 // [sheet_count] rest corners, or NULL
-    double* wind;                    // [3]
+    cr_vec3 *x0, *dt, *v0;             // of nodes: start, target displacement, start velocity
+    double *mass, *inertia;            // [frame_count], [3*frame_count]
+    double* node_mass;                 // [node_count]
+    cr_vec3* p;                        // [vertex_count] of body points
+    cr_vec3 *obstacle0, *obstacle1;    // [vertex_count]
+    cr_cloth_material* material;       // [sheet_count] density aside
+    double** corner;                   // [sheet_count] rest corners, or NULL
+    double* wind;                      // [3]
 } cr_zone_bars;
 
 // Bars of one row's own numbers.

@@ -6,8 +6,8 @@ static const double nearest_share = 0.2;
 // Shorter steps than this are not tried: 2^-30 of what was asked for.
 enum { MOST_CUTS = 30 };
 
-// The points stand at the trial iterate, zone->before at the one it starts from. A pair is looked at
-// closely only if its points move far enough to matter.
+// The points stand at the trial iterate, zone->before at the one it starts from. A pair is looked
+// at closely only if its points move far enough to matter.
 static double pair_free(const cr_zone* zone, int32_t candidate)
 {
     const cr_candidate* c = &zone->task->candidate[candidate];

@@ -6,13 +6,13 @@
 
 // One block of unknowns: (w,u) of a rigid frame or d of a free node.
 typedef struct cr_zone_block {
-    int32_t frame; // -1: a node
-    int32_t node;  // -1: a frame
-    int32_t first; // first scalar
-    int32_t size;  // 6 or 3
-    int32_t lock;  // CR_LOCK_* of a frame
-    cr_mat3 free_turn; // what a locked frame may still turn about, as a projection in body axes
-    cr_row_body body;  // of a frame: at the current iterate
+    int32_t frame;         // -1: a node
+    int32_t node;          // -1: a frame
+    int32_t first;         // first scalar
+    int32_t size;          // 6 or 3
+    int32_t lock;          // CR_LOCK_* of a frame
+    cr_mat3 free_turn;     // what a locked frame may still turn about, as a projection in body axes
+    cr_row_body body;      // of a frame: at the current iterate
     double gone, gone_now; // m, from the start: at the last accepted iterate, and now
 } cr_zone_block;
 
@@ -40,25 +40,26 @@ typedef struct cr_zone_line {
     double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
     double ahead;          // m, gap after the step, to first order
     double eps;            // 1/kg, see crowd in zone_line.c
-    double say; // 0..1, how much of a contact of its own the row is
+    double say;            // 0..1, how much of a contact of its own the row is
     double mu;
-    cr_vec3 tau;    // m, slip
-    cr_vec3 rub;    // friction direction that goes with it
-    cr_vec3 sigma;  // friction direction as an unknown of its own, at most 1 long
-    int32_t active; // in the current working set
-    double lam_before; // kg m, at the start of the Newton step
+    cr_vec3 tau;                    // m, slip
+    cr_vec3 rub;                    // friction direction that goes with it
+    cr_vec3 sigma;                  // friction direction as an unknown of its own, at most 1 long
+    int32_t active;                 // in the current working set
+    double lam_before;              // kg m, at the start of the Newton step
     double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
-    int32_t members; // candidates that measure this distance
-    double stand;    // 0..1, what nearer features beside it leave of it, see give_way
-    int32_t heir;    // line that took its load over, itself if none
-    int32_t place;   // in the list without those that gave way
+    int32_t members;                // candidates that measure this distance
+    double stand;  // 0..1, what nearer features beside it leave of it, see give_way
+    int32_t heir;  // line that took its load over, itself if none
+    int32_t place; // in the list without those that gave way
 } cr_zone_line;
 
 // What a candidate takes along from one iterate to the next, whatever row it belongs to then.
 typedef struct cr_zone_share {
-    double seen, way; // m, the distance when it was last measured, and how far its points had gone then
-    int32_t line;  // its row, -1: none
-    double lam;    // kg m, its part of that row's multiplier
+    double seen,
+        way;      // m, the distance when it was last measured, and how far its points had gone then
+    int32_t line; // its row, -1: none
+    double lam;   // kg m, its part of that row's multiplier
     cr_vec3 sigma; // that row's friction direction
     double aslant; // 0..1, of two edges: how far they are from parallel
 } cr_zone_share;
@@ -73,24 +74,25 @@ typedef struct cr_zone_spot {
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
-    int32_t rubbing;    // nonzero: some candidate has friction
-    int32_t holds;      // iterates for which friction had to be held
-    double along;       // how far the given motions have gone, 0..1
+    int32_t rubbing;     // nonzero: some candidate has friction
+    int32_t holds;       // iterates for which friction had to be held
+    double along;        // how far the given motions have gone, 0..1
     double worth, slope; // of the function to be made small, before the last step and along it
-    double stick;       // m, e: slips below it stick
+    double stick;        // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
     CR_ARRAY(cr_zone_point) point;
-    CR_ARRAY(int32_t) corner;   // [4*candidate_count] zone points of a candidate
-    CR_ARRAY(int32_t) vertex_point; // [vertex_count] zone point of a vertex, -1: none; between solves
-                                    // all -1
+    CR_ARRAY(int32_t) corner; // [4*candidate_count] zone points of a candidate
+    CR_ARRAY(int32_t)
+    vertex_point;               // [vertex_count] zone point of a vertex, -1: none; between solves
+                                // all -1
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;
     CR_ARRAY(cr_zone_share) share; // [candidate_count]
     CR_ARRAY(cr_zone_spot) spot;
     CR_ARRAY(cr_zone_row) result;
-    CR_ARRAY(double) sheet_x;     // [3*] m, nodes of the member sheets one after another
+    CR_ARRAY(double) sheet_x;       // [3*] m, nodes of the member sheets one after another
     CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
     CR_ARRAY(int32_t) sizes;
     CR_ARRAY(int32_t) pairs;  // [2*] block pairs of the matrix
@@ -119,8 +121,8 @@ void cr_zone_line_lock(const cr_zone_block* block, double* a);
 void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
 // m -= lam Hess g, and with friction m += the derivative of its force.
 void cr_zone_line_curve(cr_zone* zone);
-// m += a positive matrix in place of the derivative of friction: a spring as stiff as friction is now,
-// or (stick) one that holds the contact where it was: this part of 1/eps.
+// m += a positive matrix in place of the derivative of friction: a spring as stiff as friction is
+// now, or (stick) one that holds the contact where it was: this part of 1/eps.
 #define CR_ZONE_STICK 1e-2
 void cr_zone_line_hold(cr_zone* zone, int32_t stick);
 // What times line->f is the force of friction: lam, or that of the spring.
@@ -135,16 +137,17 @@ void cr_zone_line_foresee(cr_zone* zone);
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
                         const double* z); // a . z over the line's blocks
 
-// zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the step.
+// zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the
+// step.
 double cr_zone_check_step(cr_zone* zone, double least);
 
 // zone_sheet.c: what the member sheets add. Curvature is a cr_cloth_curvature.
 carom_status cr_zone_sheet_setup(cr_zone* zone);
 cr_cloth_step cr_zone_sheet_step(const cr_zone_task* task, int32_t member);
-void cr_zone_sheet_place(cr_zone* zone);                  // sheet_x at zone->z and zone->along
-double cr_zone_sheet_energy(const cr_zone* zone);         // h^2 E
-void cr_zone_sheet_gradient(cr_zone* zone, double* grad); // grad += h^2 dE/dz
-carom_status cr_zone_sheet_pattern(cr_zone* zone);        // block pairs of the sheets' matrices
+void cr_zone_sheet_place(cr_zone* zone);                      // sheet_x at zone->z and zone->along
+double cr_zone_sheet_energy(const cr_zone* zone);             // h^2 E
+void cr_zone_sheet_gradient(cr_zone* zone, double* grad);     // grad += h^2 dE/dz
+carom_status cr_zone_sheet_pattern(cr_zone* zone);            // block pairs of the sheets' matrices
 void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d2E/dz2
 
 // zone_lcp.c: the Newton step with its working set.

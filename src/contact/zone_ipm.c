@@ -1,8 +1,8 @@
 #include "contact/zone_inside.h"
 
 // min 1/2 d^T H d + c^T d   s.t.  s = g + a.d + eps lam >= 0, lam >= 0, s lam = 0: Mehrotra's
-// predictor and corrector. With p = g + a.d + eps lam - s (to become 0) and q what s lam is still to
-// change by, the steps are
+// predictor and corrector. With p = g + a.d + eps lam - s (to become 0) and q what s lam is still
+// to change by, the steps are
 //     dlam = (q - lam (a.dd + p)) / (s + eps lam),    ds = a.dd + eps dlam + p,
 //     (H + A^T [lam/(s + eps lam)] A) dd = -c - H d + A^T (lam + (q - lam p)/(s + eps lam)).
 enum { MOST_ROUNDS = 60 };

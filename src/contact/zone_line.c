@@ -36,12 +36,12 @@ void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row
         points[k].block = -1;
         if (line->point[k] >= 0) {
             const cr_zone_point* point = &zone->point.items[line->point[k]];
-            points[k] = (cr_row_point){
-                .body = point->rigid ? &zone->block.items[point->block].body : NULL,
-                .block = point->block,
-                .p = point->p,
-                .start = point->x0,
-                .u = point->moved};
+            points[k] =
+                (cr_row_point){.body = point->rigid ? &zone->block.items[point->block].body : NULL,
+                               .block = point->block,
+                               .p = point->p,
+                               .start = point->x0,
+                               .u = point->moved};
         }
     }
     cr_row_make(row, c->pair.kind, &line->row.at, points, c->lever);
@@ -90,10 +90,10 @@ static void derive(const cr_zone* zone, cr_zone_line* line)
     }
 }
 
-// Two nearly parallel edges touch along their overlap, and where along it they are closest is decided
-// by round-off. The vertices at the ends of the overlap carry such a contact; without the row of the
-// edges themselves these could cross by l^2 sin^2 / 8D. Where that is less than this part of the
-// thickness the row has no say, and from four times that on its full one.
+// Two nearly parallel edges touch along their overlap, and where along it they are closest is
+// decided by round-off. The vertices at the ends of the overlap carry such a contact; without the
+// row of the edges themselves these could cross by l^2 sin^2 / 8D. Where that is less than this
+// part of the thickness the row has no say, and from four times that on its full one.
 static const double parallel_share = 1e-5;
 
 static double smooth(double t)
@@ -159,8 +159,8 @@ static carom_status crowd(cr_zone* zone)
     cr_zone_spot* spots = zone->spot.items;
     if (zone->spot.count > 1) {
         if (zone->spot.count > 1) {
-        qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
-    }
+            qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
+        }
     }
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
@@ -436,8 +436,9 @@ carom_status cr_zone_line_collect(cr_zone* zone)
         if (first) {
             line->row.lam = warm_lam(task, &line->row.key);
         }
-        line->sigma = line->row.lam > 0.0 && !first ? cr_vec3_scale(1.0 / line->row.lam, line->sigma)
-                                                    : line->rub;
+        line->sigma = line->row.lam > 0.0 && !first
+                          ? cr_vec3_scale(1.0 / line->row.lam, line->sigma)
+                          : line->rub;
     }
     return crowd(zone);
 }
@@ -474,9 +475,10 @@ static void respect_lock_twice(const cr_zone_block* block, int at, int n,
     }
 }
 
-// Friction as an equation between two unknowns, sigma / weight(|tau|) = tau, linearised in both: its
-// matrix has sigma where Newton on tau alone has s(tau). As long as |sigma| <= 1 it is positive, so
-// a slip that overshoots into its opposite is pulled back instead of thrown to and fro.
+// Friction as an equation between two unknowns, sigma / weight(|tau|) = tau, linearised in both:
+// its matrix has sigma where Newton on tau alone has s(tau). As long as |sigma| <= 1 it is
+// positive, so a slip that overshoots into its opposite is pulled back instead of thrown to and
+// fro.
 static void slip_of(const cr_zone* zone, const cr_zone_line* line, const cr_row* row,
                     cr_row_slip* slip)
 {

@@ -62,7 +62,8 @@ void cr_zone_matrix_release(cr_zone_matrix* m)
 void cr_zone_matrix_zero(cr_zone_matrix* m)
 {
     if (m->dense) {
-        memset(m->base.items, 0, sizeof(double) * (size_t)m->scalar_count * (size_t)m->scalar_count);
+        memset(m->base.items, 0,
+               sizeof(double) * (size_t)m->scalar_count * (size_t)m->scalar_count);
     } else {
         cr_block_matrix_zero(&m->sparse);
     }

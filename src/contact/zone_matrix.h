@@ -7,14 +7,14 @@
 // and keeps it from zone to zone.
 typedef struct cr_zone_matrix {
     int32_t block_count, scalar_count;
-    int32_t dense;             // nonzero: the arrays below instead of the sparse ones
-    int32_t symmetric;         // as asked for at build
-    CR_ARRAY(int32_t) first;   // [block_count+1] first scalar of each block
-    CR_ARRAY(double) base;     // [n*n] dense H, row-major; of a symmetric one the lower triangle
-    CR_ARRAY(double) factor;   // [n*n] dense K, then its factor
-    CR_ARRAY(int32_t) pivot;   // [n]
-    cr_block_matrix sparse;    // H
-    CR_ARRAY(double) keep;     // values of H while `sparse` holds K
+    int32_t dense;           // nonzero: the arrays below instead of the sparse ones
+    int32_t symmetric;       // as asked for at build
+    CR_ARRAY(int32_t) first; // [block_count+1] first scalar of each block
+    CR_ARRAY(double) base;   // [n*n] dense H, row-major; of a symmetric one the lower triangle
+    CR_ARRAY(double) factor; // [n*n] dense K, then its factor
+    CR_ARRAY(int32_t) pivot; // [n]
+    cr_block_matrix sparse;  // H
+    CR_ARRAY(double) keep;   // values of H while `sparse` holds K
     cr_block_factor* sparse_factor;
     int64_t factor_count; // factorisations since the program started, for reports
 } cr_zone_matrix;

@@ -44,8 +44,8 @@ static void fill_point(const cr_zone* zone, cr_zone_point* point)
     if (node >= 0) {
         point->block = find_node(zone, node);
     } else {
-        point->block = bodies->kind[body] == CR_BODY_RIGID ? find_frame(task, bodies->frame[body])
-                                                           : -1;
+        point->block =
+            bodies->kind[body] == CR_BODY_RIGID ? find_frame(task, bodies->frame[body]) : -1;
         point->rigid = point->block >= 0;
     }
     if (point->block < 0) {
@@ -113,7 +113,8 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     for (int32_t i = 0; i < zone->point.count; i++) {
         cr_zone_point* point = &zone->point.items[i];
         fill_point(zone, point);
-        const cr_vec3 seen = task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
+        const cr_vec3 seen =
+            task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
         point->way = cr_vec3_norm(cr_vec3_sub(point->x0, seen));
     }
     return CAROM_OK;

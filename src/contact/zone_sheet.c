@@ -79,13 +79,12 @@ void cr_zone_sheet_gradient(cr_zone* zone, double* grad)
         const cr_cloth_step step = cr_zone_sheet_step(task, i);
         double* g = zone->sheet_scratch.items;
         memset(g, 0, 3 * (size_t)count * sizeof(double));
-        cr_cloth_gradient(&task->sheet[s], &task->material[s], &step,
-                          zone->sheet_x.items + 3 * at, task->h * task->h, g);
+        cr_cloth_gradient(&task->sheet[s], &task->material[s], &step, zone->sheet_x.items + 3 * at,
+                          task->h * task->h, g);
         for (int32_t n = 0; n < count; n++) {
             const int32_t block = zone->node_block.items[at + n];
             if (block >= 0) {
-                cr_vec3_accumulate(grad + zone->block.items[block].first,
-                                   cr_vec3_load(g + 3 * n));
+                cr_vec3_accumulate(grad + zone->block.items[block].first, cr_vec3_load(g + 3 * n));
             }
         }
         at += count;

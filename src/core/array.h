@@ -14,8 +14,7 @@
 
 // Room for at least n items; false when memory cannot be had (the array is then unchanged).
 #define cr_array_reserve(a, n)                                                                     \
-    cr_array_reserve_bytes((void**)&(a)->items, &(a)->capacity, (a)->count, (n),                   \
-                           sizeof *(a)->items)
+    cr_array_reserve_bytes((void**)&(a)->items, &(a)->capacity, (a)->count, (n), sizeof *(a)->items)
 
 // Appends one item (an expression of the item type). False when memory cannot be had.
 #define cr_array_push(a, item)                                                                     \

@@ -38,8 +38,8 @@ static inline cr_quat cr_quat_conjugate(cr_quat a)
     return (cr_quat){a.w, -a.x, -a.y, -a.z};
 }
 
-cr_quat cr_quat_normalize(cr_quat a);        // the identity for a quaternion of no length
-cr_quat cr_quat_from_rotation(cr_vec3 w);    // exp([w]): rotation by |w| about w
-cr_vec3 cr_quat_to_rotation(cr_quat a);      // its inverse, |w| <= pi
-cr_mat3 cr_quat_to_matrix(cr_quat a);        // of a unit quaternion
-cr_quat cr_quat_from_matrix(cr_mat3 r);      // of a rotation matrix, w >= 0
+cr_quat cr_quat_normalize(cr_quat a);     // the identity for a quaternion of no length
+cr_quat cr_quat_from_rotation(cr_vec3 w); // exp([w]): rotation by |w| about w
+cr_vec3 cr_quat_to_rotation(cr_quat a);   // its inverse, |w| <= pi
+cr_mat3 cr_quat_to_matrix(cr_quat a);     // of a unit quaternion
+cr_quat cr_quat_from_matrix(cr_mat3 r);   // of a rotation matrix, w >= 0

@@ -68,8 +68,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
             const cr_vec3 v = cr_vec3_load(sim->next.xv + 3 * n);
             motion->x0[n] = cr_vec3_load(sim->next.x + 3 * n);
             motion->drift[n] = cr_vec3_scale(h, v);
-            motion->dt[n] = cr_targets_node(bodies->node_mass[n], h, gravity(model),
-                                            sim->node_force_now[n], v);
+            motion->dt[n] =
+                cr_targets_node(bodies->node_mass[n], h, gravity(model), sim->node_force_now[n], v);
             motion->d[n] = motion->dt[n];
         }
     }
@@ -144,8 +144,8 @@ static void make_room(cr_sim* sim, const cr_worker* worker, double from, double 
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
             const int32_t v = sim->model->bodies.node_vertex[n];
-            const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v),
-                                            cr_vec3_load(sim->start + 3 * v));
+            const cr_vec3 way =
+                cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), cr_vec3_load(sim->start + 3 * v));
             sim->glide[n] = cr_vec3_scale(to - from, way);
             sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n, from);
             sim->node_wants[n] = 0.0;
@@ -153,7 +153,8 @@ static void make_room(cr_sim* sim, const cr_worker* worker, double from, double 
     }
 }
 
-// Whether any member has got farther than its reach; each that has gets a reach that would have done.
+// Whether any member has got farther than its reach; each that has gets a reach that would have
+// done.
 static int overreached(cr_sim* sim, const cr_worker* worker, double part)
 {
     int any = 0;
@@ -232,7 +233,8 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     const int32_t count = cr_zone_rows(worker->zone, &rows);
     result->memory.count = 0;
     for (int32_t i = 0; i < count; i++) {
-        const cr_candidate* c = &sim->near.candidate.items[island->candidate_begin + rows[i].candidate];
+        const cr_candidate* c =
+            &sim->near.candidate.items[island->candidate_begin + rows[i].candidate];
         const cr_contact contact = {
             .body = {sim->model->bodies.vertex_body[c->pair.v[0]],
                      sim->model->bodies.vertex_body[c->pair.v[3]]},
@@ -281,9 +283,8 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
     };
 }
 
-static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h,
-                               double from, double to, const cr_contact_memory* warm,
-                               int32_t warm_count)
+static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
+                               double to, const cr_contact_memory* warm, int32_t warm_count)
 {
     const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
@@ -298,9 +299,8 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     result->report.factorisations += report.factorisations;
     result->report.weakly_active += report.weakly_active;
     result->report.scalar_count = report.scalar_count;
-    result->report.row_count = report.row_count > result->report.row_count
-                                   ? report.row_count
-                                   : result->report.row_count;
+    result->report.row_count =
+        report.row_count > result->report.row_count ? report.row_count : result->report.row_count;
     result->report.cramped += report.cramped;
     result->report.residual = cr_max(result->report.residual, report.residual);
     result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
@@ -408,12 +408,12 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     result->impacts += report.impacts;
     for (int32_t i = 0; i < count; i++) {
         const cr_pair* pair = &task.candidate[hits[i].candidate].pair;
-        const cr_contact contact = {.body = {model->bodies.vertex_body[pair->v[0]],
-                                             model->bodies.vertex_body[pair->v[3]]},
-                                    .point = hits[i].place,
-                                    .normal = hits[i].normal,
-                                    .impulse = hits[i].impulse,
-                                    .island = index};
+        const cr_contact contact = {
+            .body = {model->bodies.vertex_body[pair->v[0]], model->bodies.vertex_body[pair->v[3]]},
+            .point = hits[i].place,
+            .normal = hits[i].normal,
+            .impulse = hits[i].impulse,
+            .island = index};
         if (!cr_array_push(&result->contact, contact)) {
             return CAROM_ERR_MEMORY;
         }
@@ -459,8 +459,8 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             warm_count = worker->warm.count;
         }
         if (sim->keeps) {
-            const carom_status status = write_down(sim, worker, index, h, from, to, alone,
-                                                   result->impacts > impacts);
+            const carom_status status =
+                write_down(sim, worker, index, h, from, to, alone, result->impacts > impacts);
             if (status != CAROM_OK) {
                 return status;
             }

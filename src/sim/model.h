@@ -78,12 +78,12 @@ typedef struct cr_model {
     double* v0;  // [3*frame_count] m/s
     double* om0; // [3*frame_count] rad/s, body axes
     // the mesh's own axes as the scene knows them, seen in the frame: p = own_q v + own_t
-    double* own_t; // [3*frame_count] m
-    double* own_q; // [4*frame_count] w,x,y,z
-    double* x0;    // [3*node_count] m
-    double* xv0;   // [3*node_count] m/s
+    double* own_t;   // [3*frame_count] m
+    double* own_q;   // [4*frame_count] w,x,y,z
+    double* x0;      // [3*node_count] m
+    double* xv0;     // [3*node_count] m/s
     double* density; // [body_count] kg/m^3 of rigid bodies, mass over volume
-    double* place; // [3*body_count] m, what the scene calls the body's position
+    double* place;   // [3*body_count] m, what the scene calls the body's position
     // what the build did that the scene did not say, for people
     int32_t note_count;
     char** note; // [note_count]

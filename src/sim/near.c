@@ -13,7 +13,8 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
     double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
-    if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass && x) {
+    if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass &&
+        x) {
         cr_near_weigh(near);
         for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
             x[v] = bodies->p[v]; // trees are made per body: its own frame will do
@@ -62,7 +63,8 @@ static int moves(const cr_model* model, int32_t body)
 static double weight(const cr_near* near, int32_t body)
 {
     const int32_t sheet = near->model->body_sheet[body];
-    return sheet >= 0 ? near->sheet_mass[sheet] : near->model->bodies.mass[near->model->bodies.frame[body]];
+    return sheet >= 0 ? near->sheet_mass[sheet]
+                      : near->model->bodies.mass[near->model->bodies.frame[body]];
 }
 
 // eps = compliance / m with the heavier body's m, so that what carries a heavy load gives way by no
@@ -146,8 +148,8 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     return 1;
 }
 
-static carom_status filter(cr_near* near, const double* x, const double* ahead,
-                           const double* reach, const double* node_reach)
+static carom_status filter(cr_near* near, const double* x, const double* ahead, const double* reach,
+                           const double* node_reach)
 {
     const cr_model* model = near->model;
     near->found.count = 0;
@@ -282,8 +284,8 @@ carom_status cr_near_find(cr_near* near, const double* x, const double* ahead, c
 {
     const cr_body_set* bodies = &near->model->bodies;
     for (int32_t v = 0; v < bodies->vertex_count; v++) {
-        near->vertex_reach[v] = vertex_reach(near, reach, node_reach, v) +
-                                2.0 * bodies->radius[bodies->vertex_body[v]];
+        near->vertex_reach[v] =
+            vertex_reach(near, reach, node_reach, v) + 2.0 * bodies->radius[bodies->vertex_body[v]];
     }
     carom_status status =
         cr_broad_find(near->broad, x, ahead, near->vertex_reach, worker_count, &near->pair);

@@ -33,8 +33,8 @@ void cr_near_release(cr_near* near);
 void cr_near_weigh(cr_near* near);
 
 // x [3*vertex_count] m: positions at the start; ahead [3*vertex_count] m: where everything is
-// expected, on a straight way; reach [body_count] m: by how much a vertex of each body may miss that
-// in the step; of cloth, node_reach [node_count] m instead. Every pair that can come within twice
-// its thickness becomes a candidate.
+// expected, on a straight way; reach [body_count] m: by how much a vertex of each body may miss
+// that in the step; of cloth, node_reach [node_count] m instead. Every pair that can come within
+// twice its thickness becomes a candidate.
 carom_status cr_near_find(cr_near* near, const double* x, const double* ahead, const double* reach,
                           const double* node_reach, int32_t worker_count);

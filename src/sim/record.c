@@ -32,8 +32,7 @@ carom_status cr_record_append(cr_record* record, const cr_record* from)
     const int32_t parts = record->part.count, bytes = record->impact.count;
     if (!APPEND(record->part, from->part) || !APPEND(record->frame, from->frame) ||
         !APPEND(record->sheet, from->sheet) || !APPEND(record->node, from->node) ||
-        !APPEND(record->row, from->row) ||
-        !APPEND(record->impact, from->impact)) {
+        !APPEND(record->row, from->row) || !APPEND(record->impact, from->impact)) {
         return CAROM_ERR_MEMORY;
     }
     for (int32_t i = parts; i < record->part.count; i++) {

@@ -1,4 +1,5 @@
-// record.h - what a step did, as far as the way back needs to know it and cannot cheaply work it out.
+// record.h - what a step did, as far as the way back needs to know it and cannot cheaply work it
+// out.
 #pragma once
 
 #include "contact/candidate.h"

@@ -16,20 +16,20 @@ typedef struct cr_contact {
 } cr_contact;
 
 typedef struct cr_step_report {
-    int32_t island_count;     // with contact or cloth in them
-    int32_t parts;            // the most parts a step was split into
-    int32_t iterations;       // sum over zones
-    int32_t factorisations;   // sum over zones
-    int32_t max_zone_dofs;    // unknowns of the largest zone that had contact or cloth
+    int32_t island_count;   // with contact or cloth in them
+    int32_t parts;          // the most parts a step was split into
+    int32_t iterations;     // sum over zones
+    int32_t factorisations; // sum over zones
+    int32_t max_zone_dofs;  // unknowns of the largest zone that had contact or cloth
     int32_t max_zone_contacts;
-    int32_t contact_count;    // contacts that carry a force
+    int32_t contact_count; // contacts that carry a force
     int32_t weakly_active;
-    int32_t event_count;      // impacts inside the step
+    int32_t event_count; // impacts inside the step
     int32_t candidate_count;
-    int32_t impacts;          // events, see contact/events.h
-    int32_t retries;          // times the step was redone with a wider look around
-    double least_gap;         // m, distance - thickness over all candidates; HUGE_VAL: none
-    double residual;          // the largest, relative
+    int32_t impacts;  // events, see contact/events.h
+    int32_t retries;  // times the step was redone with a wider look around
+    double least_gap; // m, distance - thickness over all candidates; HUGE_VAL: none
+    double residual;  // the largest, relative
 } cr_step_report;
 
 typedef struct cr_sim cr_sim;

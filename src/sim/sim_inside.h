@@ -15,7 +15,8 @@ typedef struct cr_island_result {
     cr_zone_report report;
     int32_t impacts; // events, of all parts
     int32_t parts;
-    int32_t narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
+    int32_t
+        narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
     CR_ARRAY(cr_contact_memory) memory; // of the last part, keys ascending
     cr_record record;                   // when the simulation keeps one
@@ -34,35 +35,35 @@ struct cr_sim {
     const cr_model* model;
     cr_state state;
     int32_t worker_count;
-    int32_t keeps; // nonzero: islands leave a record of what they did
-    cr_worker* worker; // [worker_count]
+    int32_t keeps;                       // nonzero: islands leave a record of what they did
+    cr_worker* worker;                   // [worker_count]
     double *force, *torque, *node_force; // the caller's
     cr_vec3 *force_now, *torque_now;     // [frame_count] with the model's loads
     cr_vec3* node_force_now;             // [node_count]
     cr_state next;                       // where the members of islands have got to
     cr_motion motion;
-    cr_quat* q_target;               // [frame_count] orientation of motion.rp
-    cr_vec3 *obstacle0, *obstacle1;  // [vertex_count] m, start and end of what moves by script
-    double* start;                   // [3*vertex_count] m
-    double* ahead;                   // [3*vertex_count] m, where cloth is expected; others: start
-    cr_vec3* glide;                  // [node_count] m, what is expected of a part of the step
-    double* reach;                   // [body_count] m
-    double* node_reach;              // [node_count] m, by how much a node may miss `ahead`
-    double *room, *node_room;        // [frame_count], [node_count] m, what a part of the step has
-    double *wants, *node_wants;      // likewise, what its iterates asked for beyond that
+    cr_quat* q_target;              // [frame_count] orientation of motion.rp
+    cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
+    double* start;                  // [3*vertex_count] m
+    double* ahead;                  // [3*vertex_count] m, where cloth is expected; others: start
+    cr_vec3* glide;                 // [node_count] m, what is expected of a part of the step
+    double* reach;                  // [body_count] m
+    double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
+    double *room, *node_room;       // [frame_count], [node_count] m, what a part of the step has
+    double *wants, *node_wants;     // likewise, what its iterates asked for beyond that
     cr_near near;
-    CR_ARRAY(cr_island_result) island; // results, one per island; capacity kept
+    CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
     int32_t before_ready;
     int32_t* body_before; // [body_count] island in the last try
-    int32_t retries;                   // times the current step was begun again
-    int32_t island_ready;              // results whose arrays were initialised
+    int32_t retries;      // times the current step was begun again
+    int32_t island_ready; // results whose arrays were initialised
     CR_ARRAY(cr_contact) contact;
     cr_step_report report;
 };
 
-// sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now and
-// its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
+// sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now
+// and its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
 void cr_sim_gather(cr_sim* sim);
 // The part of it that is scripted, with the pose at the start worked out from the script as well.
 void cr_sim_gather_scripts(cr_sim* sim);

@@ -256,9 +256,8 @@ static carom_status commit(cr_sim* sim)
 
 static void write_report(cr_sim* sim, int32_t retries)
 {
-    cr_step_report report = {.least_gap = HUGE_VAL,
-                             .retries = retries,
-                             .candidate_count = sim->near.candidate.count};
+    cr_step_report report = {
+        .least_gap = HUGE_VAL, .retries = retries, .candidate_count = sim->near.candidate.count};
     for (int32_t i = 0; i < sim->island.count; i++) {
         const cr_island_result* result = &sim->island.items[i];
         const cr_zone_report* zone = &result->report;
@@ -291,8 +290,8 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         "parts of %g s: residual %.3g, %d unknowns, %d candidates; try a smaller dt",
         (long long)sim->state.step, island->body_end - island->body_begin,
         sim->model->name[sim->near.body[island->body_begin]], result->parts,
-        sim->model->world.dt / result->parts, result->report.residual,
-        result->report.scalar_count, island->candidate_end - island->candidate_begin);
+        sim->model->world.dt / result->parts, result->report.residual, result->report.scalar_count,
+        island->candidate_end - island->candidate_begin);
 }
 
 // Waking workers costs more than a few islands do.
@@ -338,13 +337,12 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
 {
     cr_sim_gather(sim);
     cr_state_vertices(&sim->state, sim->model, sim->start);
-    memcpy(sim->ahead, sim->start,
-           3 * (size_t)sim->model->bodies.vertex_count * sizeof(double));
+    memcpy(sim->ahead, sim->start, 3 * (size_t)sim->model->bodies.vertex_count * sizeof(double));
     guess_reach(sim);
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
-        carom_status status = cr_near_find(&sim->near, sim->start, sim->ahead, sim->reach, sim->node_reach,
-                                           sim->worker_count);
+        carom_status status = cr_near_find(&sim->near, sim->start, sim->ahead, sim->reach,
+                                           sim->node_reach, sim->worker_count);
         if (status == CAROM_OK) {
             status = ready_results(sim, retry);
         }

@@ -156,13 +156,13 @@ void cr_state_vertices(const cr_state* state, const cr_model* model, double* x)
     const cr_body_set* bodies = &model->bodies;
     for (int32_t b = 0; b < bodies->body_count; b++) {
         const int32_t f = bodies->frame[b];
-        const cr_mat3 r = f >= 0 ? cr_quat_to_matrix(cr_quat_load(state->q + 4 * f))
-                                 : cr_mat3_identity();
+        const cr_mat3 r =
+            f >= 0 ? cr_quat_to_matrix(cr_quat_load(state->q + 4 * f)) : cr_mat3_identity();
         for (int32_t v = bodies->vertex[b]; v < bodies->vertex[b + 1]; v++) {
-            const cr_vec3 at =
-                f >= 0 ? cr_vec3_add(cr_mat3_apply(r, cr_vec3_load(bodies->p + 3 * v)),
-                                     cr_vec3_load(state->t + 3 * f))
-                       : cr_vec3_load(state->x + 3 * bodies->node[v]);
+            const cr_vec3 at = f >= 0
+                                   ? cr_vec3_add(cr_mat3_apply(r, cr_vec3_load(bodies->p + 3 * v)),
+                                                 cr_vec3_load(state->t + 3 * f))
+                                   : cr_vec3_load(state->x + 3 * bodies->node[v]);
             cr_vec3_store(x + 3 * v, at);
         }
     }

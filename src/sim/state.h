@@ -7,14 +7,14 @@
 
 typedef struct cr_state {
     int32_t frame_count, node_count;
-    int64_t step; // steps taken
-    double time;  // s
-    double* t;    // [3*frame_count] m
-    double* q;    // [4*frame_count] w,x,y,z
-    double* v;    // [3*frame_count] m/s
-    double* om;   // [3*frame_count] rad/s, body axes
-    double* x;    // [3*node_count] m
-    double* xv;   // [3*node_count] m/s
+    int64_t step;                       // steps taken
+    double time;                        // s
+    double* t;                          // [3*frame_count] m
+    double* q;                          // [4*frame_count] w,x,y,z
+    double* v;                          // [3*frame_count] m/s
+    double* om;                         // [3*frame_count] rad/s, body axes
+    double* x;                          // [3*node_count] m
+    double* xv;                         // [3*node_count] m/s
     CR_ARRAY(cr_contact_memory) memory; // keys ascending
 } cr_state;
 
