@@ -133,7 +133,7 @@ carom_step_info carom_sim_info(const carom_sim* sim)
                              .iterations = r->iterations,
                              .factorisations = r->factorisations,
                              .weakly_active = r->weakly_active,
-                             .events = r->event_count,
+                             .events = r->impacts,
                              .retries = r->retries,
                              .least_gap = r->least_gap,
                              .residual = r->residual};

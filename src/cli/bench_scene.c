@@ -135,8 +135,9 @@ static char* write_many_objects(int n)
                 ",\n{\"name\": \"object%d\", \"density\": 300, \"mesh\": %s, \"origin\": "
                 "\"center\", \"position\": [%.17g, %.17g, %.17g], \"euler_degrees\": [%.17g, "
                 "%.17g, %.17g]}",
-                i, meshes[i % 4], stride * (i % side), stride * (i / side), 0.2 + 0.4 * chance(k),
-                360 * chance(k + 1), 360 * chance(k + 2), 360 * chance(k + 3));
+                i, meshes[i % 4], stride * (i % side), stride * (double)(i / side),
+                0.2 + 0.4 * chance(k), 360 * chance(k + 1), 360 * chance(k + 2),
+                360 * chance(k + 3));
     }
     fputs("]}\n", t.file);
     return text_close(&t);

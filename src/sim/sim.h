@@ -24,7 +24,6 @@ typedef struct cr_step_report {
     int32_t max_zone_contacts;
     int32_t contact_count; // contacts that carry a force
     int32_t weakly_active;
-    int32_t event_count; // impacts inside the step
     int32_t candidate_count;
     int32_t impacts;  // events, see contact/events.h
     int32_t retries;  // times the step was redone with a wider look around
