@@ -55,7 +55,7 @@ CAROM_API carom_status carom_problem_gradient(carom_problem* problem, const doub
 // What the last of these took.
 typedef struct carom_problem_info {
     double forward_s, backward_s;
-    size_t tape_bytes;        // the tape held
+    size_t tape_bytes;        // the most the tape held
     size_t tape_record_bytes; // the records of all steps would take
     int64_t replayed;         // steps taken again on the way back, for want of memory
     int64_t weakly_active;    // contacts that touch without force: kinks of the gradient
@@ -162,7 +162,7 @@ CAROM_API void carom_tape_reset(carom_tape* tape);   // forgets the run, keeps t
 // another model, one that moved since the last step of the tape, or after carom_tape_backward.
 CAROM_API carom_status carom_tape_step(carom_tape* tape, carom_sim* sim, carom_error* error);
 CAROM_API int64_t carom_tape_steps(const carom_tape* tape);
-CAROM_API size_t carom_tape_bytes(const carom_tape* tape);
+CAROM_API size_t carom_tape_bytes(const carom_tape* tape); // the most it held
 
 // What a loss feels of a state. World axes; a rotation's three numbers are along R -> exp([d]) R.
 typedef struct carom_bars {

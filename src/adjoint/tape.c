@@ -26,7 +26,7 @@ struct cr_tape {
     int32_t spent; // nonzero: gone through backward
     int64_t first; // the simulation's step number at the start
     int64_t weakly_active, replayed;
-    size_t record_bytes;
+    size_t record_bytes, checkpoint_bytes, peak_bytes;
     CR_ARRAY(step_note) note;
     // records of steps kept_from to the last
     cr_record pool;
@@ -143,7 +143,7 @@ void cr_tape_reset(cr_tape* tape)
     cr_sim_reset(tape->sim); // the model may weigh something else by now
     tape->spent = 0;
     tape->weakly_active = tape->replayed = 0;
-    tape->record_bytes = 0;
+    tape->record_bytes = tape->checkpoint_bytes = tape->peak_bytes = 0;
     tape->note.count = tape->mark.count = tape->control.count = 0;
     tape->kept_from = 0;
     tape->checkpoint.count = 0;
@@ -178,26 +178,34 @@ int64_t cr_tape_replayed(const cr_tape* tape)
 
 size_t cr_tape_bytes(const cr_tape* tape)
 {
-    size_t sum = cr_record_bytes(&tape->pool) + (size_t)tape->note.count * sizeof(step_note) +
-                 (size_t)tape->mark.count * sizeof(mark) +
-                 (size_t)tape->control.count * sizeof(double);
-    for (int32_t i = 0; i < tape->checkpoint.count; i++) {
-        sum += cr_state_bytes(&tape->checkpoint.items[i]);
-    }
-    return sum;
+    return tape->peak_bytes;
+}
+
+static void note_bytes(cr_tape* tape)
+{
+    const size_t now = cr_record_bytes(&tape->pool) + tape->checkpoint_bytes +
+                       (size_t)tape->note.count * sizeof(step_note) +
+                       (size_t)tape->mark.count * sizeof(mark) +
+                       (size_t)tape->control.count * sizeof(double);
+    tape->peak_bytes = now > tape->peak_bytes ? now : tape->peak_bytes;
 }
 
 // ---- forward
 
-// Half of the budget is for records, half for checkpoints.
+// Of the budget, 7/16 are for records, as much for checkpoints, and the rest for all that is small.
+static size_t share(const cr_tape* tape)
+{
+    return tape->budget / 16 * 7;
+}
+
 static int pool_is_full(const cr_tape* tape)
 {
-    return cr_record_bytes(&tape->pool) > tape->budget / 2;
+    return cr_record_bytes(&tape->pool) > share(tape);
 }
 
 static carom_status save_checkpoint(cr_tape* tape, const cr_state* state)
 {
-    const size_t room = tape->budget / 2 / cr_state_bytes(state);
+    const size_t room = share(tape) / cr_state_bytes(state);
     if (tape->checkpoint.count >= LEAST_CHECKPOINTS && (size_t)tape->checkpoint.count >= room) {
         // every second one stays; those that go lend their memory to later ones
         for (int32_t i = 1; 2 * i < tape->checkpoint.count; i++) {
@@ -207,6 +215,10 @@ static carom_status save_checkpoint(cr_tape* tape, const cr_state* state)
         }
         tape->checkpoint.count = (tape->checkpoint.count + 1) / 2;
         tape->stride *= 2;
+        tape->checkpoint_bytes = 0;
+        for (int32_t i = 0; i < tape->checkpoint.count; i++) {
+            tape->checkpoint_bytes += cr_state_bytes(&tape->checkpoint.items[i]);
+        }
         if (tape->note.count % tape->stride != 0) {
             return CAROM_OK;
         }
@@ -223,7 +235,10 @@ static carom_status save_checkpoint(cr_tape* tape, const cr_state* state)
         tape->checkpoint_ready++;
     }
     const carom_status status = cr_state_copy(&tape->checkpoint.items[count], state);
-    tape->checkpoint.count += status == CAROM_OK;
+    if (status == CAROM_OK) {
+        tape->checkpoint.count++;
+        tape->checkpoint_bytes += cr_state_bytes(state);
+    }
     return status;
 }
 
@@ -308,6 +323,7 @@ static carom_status append_record(cr_tape* tape, const cr_sim* sim)
         return status;
     }
     tape->mark.items[tape->mark.count++] = (mark){begin, tape->pool.part.count};
+    note_bytes(tape);
     return CAROM_OK;
 }
 
@@ -499,7 +515,7 @@ static carom_status reverse_stretch(cr_tape* tape, const cr_state* state, int32_
     for (int32_t at = from; at < to; at++) {
         bytes += tape->note.items[at].bytes;
     }
-    if (to - from == 1 || depth == MOST_HALVINGS || bytes <= tape->budget / 2) {
+    if (to - from == 1 || depth == MOST_HALVINGS || bytes <= share(tape)) {
         const carom_status status = step_again(tape, state, from, to, 1, error);
         return status == CAROM_OK ? reverse_kept(tape, from, to, listener, g) : status;
     }
