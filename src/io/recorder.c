@@ -285,7 +285,7 @@ static void put_frame(cr_recorder* r, cr_sim* sim)
                                      .iterations = report->iterations,
                                      .factorisations = report->factorisations,
                                      .weakly_active = report->weakly_active,
-                                     .events = report->event_count,
+                                     .events = report->impacts,
                                      .retries = report->retries,
                                      .contact_count = contact_count};
     const size_t f = (size_t)state->frame_count, n = (size_t)state->node_count;
