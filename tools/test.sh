@@ -98,8 +98,8 @@ for stage in "$@"; do
     case $stage in
     format) without clang-format || format ;;
     release) suite release ;;
-    # scenarios take minutes under sanitizers; unit tests, the program and the examples step there too
-    dev) suite dev -LE scenario ;;
+    # scenarios and gradients take minutes under sanitizers; unit tests, the program and the examples step there too
+    dev) suite dev -LE 'scenario|grad' ;;
     clang) without clang || suite clang -LE scenario ;;
     tidy) without clang-tidy || tidy ;;
     *)
