@@ -165,6 +165,7 @@ CAROM_API int64_t carom_tape_steps(const carom_tape* tape);
 CAROM_API size_t carom_tape_bytes(const carom_tape* tape); // the most it held
 
 // What a loss feels of a state. World axes; a rotation's three numbers are along R -> exp([d]) R.
+// The angular velocity of a body that moves by script is not felt.
 typedef struct carom_bars {
     double *position, *rotation, *velocity, *angular_velocity; // [3*body_count], cloth aside
     double *vertex_position, *vertex_velocity;                 // [3*vertex_count], of cloth

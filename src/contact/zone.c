@@ -122,7 +122,9 @@ static carom_status setup_numbers(cr_zone* zone)
     for (int i = 0; i < 7; i++) {
         *vectors[i] = zone->numbers.items + (size_t)i * (size_t)n;
     }
-    memset(zone->numbers.items, 0, sizeof(double) * 7 * (size_t)n);
+    if (n > 0) { // a sheet that is pinned everywhere has no unknowns
+        memset(zone->numbers.items, 0, sizeof(double) * 7 * (size_t)n);
+    }
     for (int32_t b = 0; b < zone->block_count; b++) {
         const cr_zone_block* block = &zone->block.items[b];
         const int32_t at = block->first;

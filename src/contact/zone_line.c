@@ -1,4 +1,5 @@
 #include "contact/zone_inside.h"
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,49 @@ static carom_status crowd(cr_zone* zone)
     return CAROM_OK;
 }
 
+// A normal that leans along an edge by less than this touches what the edge bounds as well.
+static const double tie = 1e-9;
+
+// Exactly above the border of a face (the diagonal between two triangles of one plane, or its rim)
+// the closest point belongs to the smaller feature, whose distance bends by 1/D across it. Where
+// the normal is that of the whole face, or of two crossing edges, the larger feature has the same
+// distance and normal and no such bend: on one side of the border, and between two triangles of a
+// plane on both, the derivative is its.
+static void take_larger(const cr_zone* zone, cr_zone_line* line)
+{
+    static const int32_t points[] = {[CR_PAIR_PP] = 9, [CR_PAIR_PE] = 11, [CR_PAIR_PT] = 15,
+                                     [CR_PAIR_EE] = 15};
+    const int32_t kind = zone->task->candidate[line->row.candidate].pair.kind;
+    cr_closest* at = &line->row.at;
+    if (at->active == points[kind] || !(at->distance > 0.0)) {
+        return;
+    }
+    cr_vec3 x[4];
+    for (int k = 0; k < 4; k++) {
+        x[k] = line->point[k] >= 0 ? zone->point.items[line->point[k]].x : (cr_vec3){0, 0, 0};
+    }
+    const cr_vec3 e = cr_vec3_sub(x[1], x[0]);
+    const cr_vec3 d = kind == CR_PAIR_PE   ? e
+                      : kind == CR_PAIR_PT ? cr_vec3_sub(x[2], x[0])
+                                           : cr_vec3_sub(x[3], x[2]);
+    const double ee = cr_vec3_norm2(e), dd = cr_vec3_norm2(d);
+    const int flat = fabs(cr_vec3_dot(at->n, e)) <= tie * sqrt(ee) &&
+                     fabs(cr_vec3_dot(at->n, d)) <= tie * sqrt(dd);
+    const int thin = kind != CR_PAIR_PE &&
+                     !(cr_vec3_norm2(cr_vec3_cross(e, d)) > tie * ee * dd); // parallel, or no area
+    if (!flat || thin) {
+        return;
+    }
+    for (int32_t k = 0; k < 4; k++) { // they take part, with as good as no weight
+        if (points[kind] >> k & 1 && at->c[k] == 0.0) {
+            at->c[k] = cr_row_side(kind, k) == 1 ? DBL_MIN : -DBL_MIN;
+        }
+    }
+    at->active = points[kind];
+    at->free = kind == CR_PAIR_PE ? 1 : 2;
+    derive(zone, line);
+}
+
 carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
 {
     const cr_zone_task* task = zone->task;
@@ -200,6 +244,7 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
     }
     cr_zone_line_refresh(zone);
     for (int32_t i = 0; i < zone->line.count; i++) {
+        take_larger(zone, &zone->line.items[i]);
         zone->line.items[i].sigma = zone->line.items[i].rub;
     }
     return CAROM_OK;

@@ -449,7 +449,7 @@ static void check_scene(const scene* s)
     cr_gradcheck_group group[32];
     cr_gradcheck_report report;
     cr_gradcheck_options options = cr_gradcheck_default();
-    options.most = 9;
+    options.most = 5;
     options.step = s->step > 0.0 ? s->step : options.step;
     carom_error error = {0};
     const carom_status status =
