@@ -193,8 +193,8 @@ static const double tie = 1e-9;
 // plane on both, the derivative is its.
 static void take_larger(const cr_zone* zone, cr_zone_line* line)
 {
-    static const int32_t points[] = {[CR_PAIR_PP] = 9, [CR_PAIR_PE] = 11, [CR_PAIR_PT] = 15,
-                                     [CR_PAIR_EE] = 15};
+    static const int32_t points[] = {
+        [CR_PAIR_PP] = 9, [CR_PAIR_PE] = 11, [CR_PAIR_PT] = 15, [CR_PAIR_EE] = 15};
     const int32_t kind = zone->task->candidate[line->row.candidate].pair.kind;
     cr_closest* at = &line->row.at;
     if (at->active == points[kind] || !(at->distance > 0.0)) {

@@ -196,8 +196,6 @@ static void test_pins_carry(void)
 
 // ---- impacts, as soon as they have a reverse
 
-#if __has_include("contact/events_adj.c")
-
 // It comes to rest on the ground from whatever height and goes on sideways.
 static void test_inelastic_landing(void)
 {
@@ -298,14 +296,6 @@ static void test_impacts(void)
     RUN(test_bounce);
     RUN(test_drop_converges);
 }
-
-#else
-
-static void test_impacts(void)
-{
-}
-
-#endif
 
 int main(void)
 {

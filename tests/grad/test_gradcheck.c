@@ -18,11 +18,6 @@ typedef struct scene {
     " 'mesh': {'sheet': {'width': 8, 'height': 6, 'nx': 1, 'ny': 1}}}"
 
 // Impacts are judged as soon as they have a reverse.
-#if __has_include("contact/events_adj.c")
-#define IMPACTS 1
-#else
-#define IMPACTS 0
-#endif
 
 #define TUMBLE                                                                                     \
     "{" SMOOTH "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [1, 0.7, 0.5]}},"  \
@@ -354,7 +349,6 @@ static const scene scenes[] = {
      "'parameters': [{'of': 'box', 'what': 'velocity'}, {'of': 'box', 'what': 'friction'}]}",
      20, 0},
 
-#if IMPACTS
     {"vertices of the fixed ground under a ball",
      "{" WORLD "'bodies': [{'name': 'ground', 'type': 'fixed', 'mesh': {'vertices': [[-2, -2, 0.1],"
      " [3, -2, 0], [0, 3, -0.05]], 'faces': [[0, 1, 2]]}}, {'name': 'ball', 'sphere': {'radius':"
@@ -435,7 +429,6 @@ static const scene scenes[] = {
      " {'of': 'box', 'what': 'rotation'}, {'of': 'box', 'what': 'position'},"
      " {'of': 'box', 'what': 'friction'}, {'of': 'box', 'what': 'inertia'}]}",
      20, 1e-4},
-#endif
 };
 
 static void check_scene(const scene* s)
