@@ -17,7 +17,6 @@ typedef struct scene {
     "{'name': 'ground', 'type': 'fixed',"                                                          \
     " 'mesh': {'sheet': {'width': 8, 'height': 6, 'nx': 1, 'ny': 1}}}"
 
-// Impacts are judged as soon as they have a reverse.
 
 #define TUMBLE                                                                                     \
     "{" SMOOTH "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [1, 0.7, 0.5]}},"  \
