@@ -17,7 +17,6 @@ typedef struct scene {
     "{'name': 'ground', 'type': 'fixed',"                                                          \
     " 'mesh': {'sheet': {'width': 8, 'height': 6, 'nx': 1, 'ny': 1}}}"
 
-
 #define TUMBLE                                                                                     \
     "{" SMOOTH "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [1, 0.7, 0.5]}},"  \
     " 'euler_degrees': [20, 25, 10], 'position': [0, 0, 0.58], 'velocity': [0.3, 0, 0],"           \
