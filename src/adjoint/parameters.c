@@ -1,4 +1,5 @@
 #include "adjoint/parameters.h"
+#include "core/assert.h"
 #include "core/memory.h"
 #include "math/rot.h"
 #include "mesh/mass.h"
@@ -121,6 +122,7 @@ static int64_t numbers_of(const parameters* p, const cr_goal_parameter* g)
     case CR_GOAL_OF_VERTICES:
         return 3 * (int64_t)(m->bodies.vertex[g->body + 1] - m->bodies.vertex[g->body]);
     case CR_GOAL_OF_REST:
+        CR_ASSERT(sheet); // the scene's reader lets cloth alone have one
         return p->whole[m->body_sheet[g->body]] ? 2 * (int64_t)sheet->node_count
                                                 : 6 * (int64_t)sheet->face_count;
     case CR_GOAL_OF_PINS:
