@@ -8,7 +8,7 @@
 enum { MOST_ROUNDS = 60 };
 static const double to_the_wall = 0.995; // how far towards s = 0 or lam = 0 a step may go
 // The end: complementarity and residuals this small against where they began.
-static const double enough = 1e-13;
+static const double enough = 1e-11;
 
 typedef struct scales {
     double gap; // m
@@ -91,6 +91,17 @@ static double mean_after(const cr_zone* zone, double step)
     return sum / zone->line.count;
 }
 
+// Of s and lam one has gone to 0: where it is lam, it is 0 for the next working set.
+static void settle(cr_zone* zone, scales scale)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        if (line->row.lam * scale.gap < line->s * scale.lam) {
+            line->row.lam = 0.0;
+        }
+    }
+}
+
 static carom_status factor(cr_zone* zone)
 {
     carom_status status = cr_zone_matrix_begin(&zone->matrix);
@@ -136,6 +147,7 @@ carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick)
             return CAROM_ERR_NO_CONVERGENCE;
         }
         if (mean <= enough * scale.gap * scale.lam && miss <= enough * scale.gap) {
+            settle(zone, scale);
             return CAROM_OK;
         }
         const carom_status status = factor(zone);
