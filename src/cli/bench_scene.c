@@ -131,13 +131,13 @@ static char* write_many_objects(int n)
               stride * side + 2, stride * side + 2);
     for (int i = 0; i < n; i++) {
         const uint64_t k = (uint64_t)(4 * i);
+        const int row = i / side;
         fprintf(t.file,
                 ",\n{\"name\": \"object%d\", \"density\": 300, \"mesh\": %s, \"origin\": "
                 "\"center\", \"position\": [%.17g, %.17g, %.17g], \"euler_degrees\": [%.17g, "
                 "%.17g, %.17g]}",
-                i, meshes[i % 4], stride * (i % side), stride * (double)(i / side),
-                0.2 + 0.4 * chance(k), 360 * chance(k + 1), 360 * chance(k + 2),
-                360 * chance(k + 3));
+                i, meshes[i % 4], stride * (i % side), stride * row, 0.2 + 0.4 * chance(k),
+                360 * chance(k + 1), 360 * chance(k + 2), 360 * chance(k + 3));
     }
     fputs("]}\n", t.file);
     return text_close(&t);
