@@ -3,6 +3,7 @@
 #include "api/view.h"
 #include "core/assert.h"
 #include "core/memory.h"
+#include "scene/arcsim.h"
 #include "scene/build.h"
 #include "scene/goals.h"
 #include "scene/rigid_ipc.h"
@@ -156,8 +157,11 @@ carom_status carom_scene_import(const char* path, const char* format, const char
     if (strcmp(format, "rigid-ipc") == 0) {
         return cr_rigid_ipc_import(path, meshes, text, notes, error);
     }
+    if (strcmp(format, "arcsim") == 0) {
+        return cr_arcsim_import(path, text, notes, error);
+    }
     return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
-                            "there is no format \"%.60s\"; known: rigid-ipc", format);
+                            "there is no format \"%.60s\"; known: rigid-ipc, arcsim", format);
 }
 
 carom_status carom_model_create(const carom_scene* scene, carom_model** model, carom_error* error)

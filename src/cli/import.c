@@ -5,10 +5,11 @@
 
 static int usage(FILE* out, int status)
 {
-    fprintf(out,
-            "usage: carom import FILE --format rigid-ipc [--meshes FOLDER] [--out SCENE.json]\n"
-            "\nWrites the scene as one of carom's to SCENE.json, or to the screen. What is not\n"
-            "carried over is listed on stderr.\n");
+    fprintf(
+        out,
+        "usage: carom import FILE --format rigid-ipc|arcsim [--meshes FOLDER] [--out SCENE.json]\n"
+        "\nWrites the scene as one of carom's to SCENE.json, or to the screen. What is not\n"
+        "carried over is listed on stderr.\n");
     return status;
 }
 

@@ -1,6 +1,6 @@
 #include "scene/rigid_ipc.h"
 #include "scene/form.h"
-#include <limits.h>
+#include "scene/importer.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,95 +8,16 @@
 
 static const double to_rad = 3.14159265358979323846 / 180.0;
 
-typedef struct importer {
-    cr_json from, to;
-    char meshes[PATH_MAX]; // from the root, so that the scene may be put anywhere
-    CR_ARRAY(char) notes;
-    carom_error* error;
-    int failed;
-} importer;
-
-static void note(importer* m, const char* text)
-{
-    for (const char* c = text; *c && !m->failed; c++) {
-        m->failed = !cr_array_push(&m->notes, *c);
-    }
-    m->failed = m->failed || !cr_array_push(&m->notes, '\n');
-}
-
-// What is known and either carried over or of no meaning here.
-static int is_among(const char* key, const char* const* names)
-{
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(key, names[i]) == 0) {
-            return 1;
-        }
-    }
-    return key[0] == '#';
-}
-
-static void note_unknown(importer* m, int32_t object, const char* where, const char* const* names)
-{
-    for (int32_t v = cr_json_at(&m->from, object)->first; v >= 0;
-         v = cr_json_at(&m->from, v)->next) {
-        if (!is_among(cr_json_key(&m->from, v), names)) {
-            char text[300];
-            snprintf(text, sizeof text, "%s%.100s is not carried over", where,
-                     cr_json_key(&m->from, v));
-            note(m, text);
-        }
-    }
-}
-
-static carom_status refuse(importer* m, int32_t value, const char* what)
-{
-    char place[CR_JSON_PLACE];
-    cr_json_place(&m->from, value, place);
-    return cr_status_refuse(m->error, CAROM_ERR_FORMAT, "%s: %s", place, what);
-}
-
-// Three numbers at a member; a lone number stands for all three. False when it is not there.
-static int three(const importer* m, int32_t object, const char* key, double out[3])
-{
-    const int32_t v = cr_json_member(&m->from, object, key);
-    if (v < 0) {
-        return 0;
-    }
-    const cr_json_value* value = cr_json_at(&m->from, v);
-    if (value->kind == CR_JSON_NUMBER) {
-        out[0] = out[1] = out[2] = value->number;
-        return 1;
-    }
-    out[0] = out[1] = out[2] = 0.0;
-    cr_form_numbers(&m->from, v, out, 3);
-    return value->kind == CR_JSON_ARRAY && value->count == 3;
-}
-
-static double number_or(const importer* m, int32_t object, const char* key, double fallback)
-{
-    const int32_t v = cr_json_member(&m->from, object, key);
-    return v >= 0 && cr_json_at(&m->from, v)->kind == CR_JSON_NUMBER
-               ? cr_json_at(&m->from, v)->number
-               : fallback;
-}
-
-static void carry_vector(importer* m, int32_t from, const char* key, int32_t to, const char* name,
-                         double factor)
-{
-    double v[3];
-    if (three(m, from, key, v) && (v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0)) {
-        for (int i = 0; i < 3; i++) {
-            v[i] *= factor;
-        }
-        cr_json_add_numbers(&m->to, to, name, v, 3);
-    }
-}
+typedef struct reader {
+    cr_importer shared;
+    char meshes[PATH_MAX]; // from the root
+} reader;
 
 // ---- bodies
 
 enum { LOCKS = 6 };
 
-static int read_locks(const importer* m, int32_t body, int lock[LOCKS])
+static int read_locks(const cr_importer* m, int32_t body, int lock[LOCKS])
 {
     const int32_t v = cr_json_member(&m->from, body, "is_dof_fixed");
     int all = v >= 0;
@@ -115,7 +36,7 @@ static int read_locks(const importer* m, int32_t body, int lock[LOCKS])
 }
 
 // Numbers of nested arrays, copied as they are.
-static void copy_lists(importer* m, int32_t from, int32_t to, const char* name)
+static void copy_lists(cr_importer* m, int32_t from, int32_t to, const char* name)
 {
     const int32_t out = cr_json_add(&m->to, to, name, CR_JSON_ARRAY);
     for (int32_t v = cr_json_at(&m->from, from)->first; v >= 0; v = cr_json_at(&m->from, v)->next) {
@@ -125,8 +46,9 @@ static void copy_lists(importer* m, int32_t from, int32_t to, const char* name)
     }
 }
 
-static carom_status carry_mesh(importer* m, int32_t body, int is_rigid, int32_t to)
+static carom_status carry_mesh(reader* r, int32_t body, int is_rigid, int32_t to)
 {
+    cr_importer* m = &r->shared;
     const int32_t mesh = cr_json_add(&m->to, to, "mesh", CR_JSON_OBJECT);
     const int32_t file = cr_json_member(&m->from, body, "mesh");
     const int32_t vertices = cr_json_member(&m->from, body, "vertices");
@@ -135,35 +57,38 @@ static carom_status carry_mesh(importer* m, int32_t body, int is_rigid, int32_t 
     if (file >= 0) {
         char path[2 * PATH_MAX];
         const char* name = cr_json_text(&m->from, file);
-        snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : m->meshes,
+        snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : r->meshes,
                  name[0] == '/' ? "" : "/", name);
         cr_json_add_string(&m->to, mesh, "file", path);
     } else if (vertices >= 0 && faces >= 0) {
         copy_lists(m, vertices, mesh, "vertices");
         copy_lists(m, faces, mesh, "faces");
     } else {
-        return refuse(m, body, "this body has neither \"mesh\" nor \"vertices\" and \"faces\"");
+        return cr_importer_refuse(m, body,
+                                  "this body has neither \"mesh\" nor \"vertices\" and \"faces\"");
     }
     if (is_rigid) { // some of their meshes have seams of equal vertices
         cr_json_add_bool(&m->to, mesh, "repair", 1);
     }
-    if (three(m, body, "dimensions", size)) {
+    if (cr_importer_three(m, body, "dimensions", size)) {
         cr_json_add_numbers(&m->to, mesh, "size", size, 3);
     }
     return CAROM_OK;
 }
 
 // kinematic_poses are places at equal times up to kinematic_max_time; shifts count from the first.
-static void carry_script(importer* m, int32_t body, int32_t to)
+static void carry_script(cr_importer* m, int32_t body, int32_t to)
 {
     const int32_t poses = cr_json_member(&m->from, body, "kinematic_poses");
     double v[3];
     if (poses < 0 || cr_json_at(&m->from, poses)->count < 2) {
-        if (three(m, body, "linear_velocity", v) || three(m, body, "angular_velocity", v)) {
+        if (cr_importer_three(m, body, "linear_velocity", v) ||
+            cr_importer_three(m, body, "angular_velocity", v)) {
             const int32_t script = cr_json_add(&m->to, to, "script", CR_JSON_OBJECT);
-            carry_vector(m, body, "linear_velocity", script, "velocity", 1.0);
-            carry_vector(m, body, "angular_velocity", script, "angular_velocity", to_rad);
-            const double until = number_or(m, body, "kinematic_max_time", (double)INFINITY);
+            cr_importer_carry(m, body, "linear_velocity", script, "velocity", 1.0);
+            cr_importer_carry(m, body, "angular_velocity", script, "angular_velocity", to_rad);
+            const double until =
+                cr_importer_number(m, body, "kinematic_max_time", (double)INFINITY);
             if (isfinite(until)) {
                 cr_json_add_number(&m->to, script, "until", until);
             }
@@ -172,15 +97,15 @@ static void carry_script(importer* m, int32_t body, int32_t to)
     }
     const int32_t keys = cr_json_add(&m->to, cr_json_add(&m->to, to, "script", CR_JSON_OBJECT),
                                      "keys", CR_JSON_ARRAY);
-    const double end = number_or(m, body, "kinematic_max_time", 1.0);
+    const double end = cr_importer_number(m, body, "kinematic_max_time", 1.0);
     const int32_t count = cr_json_at(&m->from, poses)->count;
     double first[3] = {0, 0, 0};
     int32_t i = 0, turned = 0;
     for (int32_t p = cr_json_at(&m->from, poses)->first; p >= 0;
          p = cr_json_at(&m->from, p)->next, i++) {
         double at[3] = {0, 0, 0}, turn[3];
-        three(m, p, "position", at);
-        turned |= three(m, p, "rotation", turn);
+        cr_importer_three(m, p, "position", at);
+        turned |= cr_importer_three(m, p, "rotation", turn);
         for (int k = 0; k < 3; k++) {
             first[k] = i == 0 ? at[k] : first[k];
             at[k] -= first[k];
@@ -190,11 +115,11 @@ static void carry_script(importer* m, int32_t body, int32_t to)
         cr_json_add_numbers(&m->to, key, "shift", at, 3);
     }
     if (turned) {
-        note(m, "rotations of kinematic_poses are not carried over");
+        cr_importer_note(m, "rotations of kinematic_poses are not carried over");
     }
 }
 
-static void carry_locks(importer* m, const int lock[LOCKS], int32_t to)
+static void carry_locks(cr_importer* m, const int lock[LOCKS], int32_t to)
 {
     static const char* const names[] = {"x", "y", "z", "rx", "ry", "rz"};
     int32_t list = -1;
@@ -206,7 +131,7 @@ static void carry_locks(importer* m, const int lock[LOCKS], int32_t to)
     }
 }
 
-static const char* type_of(const importer* m, int32_t body, int all_locked)
+static const char* type_of(const cr_importer* m, int32_t body, int all_locked)
 {
     const int32_t type = cr_json_member(&m->from, body, "type");
     const char* said = type < 0 ? "dynamic" : cr_json_text(&m->from, type);
@@ -216,8 +141,9 @@ static const char* type_of(const importer* m, int32_t body, int all_locked)
     return strcmp(said, "static") == 0 || all_locked ? "fixed" : "rigid";
 }
 
-static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t list)
+static carom_status carry_body(reader* r, int32_t body, int32_t index, int32_t list)
 {
+    cr_importer* m = &r->shared;
     static const char* const known[] = {"mesh",
                                         "vertices",
                                         "edges",
@@ -250,21 +176,22 @@ static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t
     snprintf(where, sizeof where, "body%d", index);
     cr_json_add_string(&m->to, to, "name", where);
     cr_json_add_string(&m->to, to, "type", type);
-    const carom_status status = carry_mesh(m, body, strcmp(type, "rigid") == 0, to);
+    const carom_status status = carry_mesh(r, body, strcmp(type, "rigid") == 0, to);
     if (status != CAROM_OK) {
         return status;
     }
     snprintf(where, sizeof where, "rigid_bodies[%d].", index);
-    note_unknown(m, body, where, known);
-    carry_vector(m, body, "position", to, "position", 1.0);
-    if (three(m, body, "rotation", v) && (v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0)) {
+    cr_importer_note_unknown(m, body, where, known);
+    cr_importer_carry(m, body, "position", to, "position", 1.0);
+    if (cr_importer_three(m, body, "rotation", v) && (v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0)) {
         cr_json_add_numbers(&m->to, to, "euler_degrees", v, 3);
     }
-    if (three(m, body, "scale", v) && cr_json_member(&m->from, body, "dimensions") < 0 &&
+    if (cr_importer_three(m, body, "scale", v) &&
+        cr_json_member(&m->from, body, "dimensions") < 0 &&
         (v[0] != 1.0 || v[1] != 1.0 || v[2] != 1.0)) {
         cr_json_add_numbers(&m->to, to, "scale", v, 3);
     }
-    const double group = number_or(m, body, "group_id", -1.0);
+    const double group = cr_importer_number(m, body, "group_id", -1.0);
     if (group >= 0.0) {
         cr_json_add_number(&m->to, to, "group", group);
     }
@@ -272,11 +199,11 @@ static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t
         carry_script(m, body, to);
     }
     if (strcmp(type, "rigid") == 0) {
-        cr_json_add_number(&m->to, to, "density", number_or(m, body, "density", 1000.0));
-        carry_vector(m, body, "linear_velocity", to, "velocity", 1.0);
-        carry_vector(m, body, "angular_velocity", to, "angular_velocity", to_rad);
-        carry_vector(m, body, "force", to, "force", 1.0);
-        carry_vector(m, body, "torque", to, "torque", to_rad);
+        cr_json_add_number(&m->to, to, "density", cr_importer_number(m, body, "density", 1000.0));
+        cr_importer_carry(m, body, "linear_velocity", to, "velocity", 1.0);
+        cr_importer_carry(m, body, "angular_velocity", to, "angular_velocity", to_rad);
+        cr_importer_carry(m, body, "force", to, "force", 1.0);
+        cr_importer_carry(m, body, "torque", to, "torque", to_rad);
         carry_locks(m, lock, to);
     }
     return CAROM_OK;
@@ -284,8 +211,9 @@ static carom_status carry_body(importer* m, int32_t body, int32_t index, int32_t
 
 // ---- the whole
 
-static carom_status carry(importer* m)
+static carom_status carry(reader* r)
 {
+    cr_importer* m = &r->shared;
     static const char* const known[] = {"scene_type", "solver",         "timestep",
                                         "max_time",   "max_iterations", "rigid_body_problem",
                                         NULL};
@@ -294,91 +222,54 @@ static carom_status carry(importer* m)
     const int32_t problem = cr_json_member(&m->from, 0, "rigid_body_problem");
     const int32_t bodies = cr_json_member(&m->from, problem, "rigid_bodies");
     if (bodies < 0 || cr_json_at(&m->from, bodies)->kind != CR_JSON_ARRAY) {
-        return refuse(m, 0,
-                      "there is no rigid_body_problem.rigid_bodies; this is not a rigid-ipc "
-                      "scene");
+        return cr_importer_refuse(
+            m, 0,
+            "there is no rigid_body_problem.rigid_bodies; this is not a rigid-ipc "
+            "scene");
     }
     const int32_t root = cr_json_add(&m->to, -1, NULL, CR_JSON_OBJECT);
     cr_json_add_number(&m->to, root, "carom", 1);
     const int32_t world = cr_json_add(&m->to, root, "world", CR_JSON_OBJECT);
-    const double dt = number_or(m, 0, "timestep", 0.01);
+    const double dt = cr_importer_number(m, 0, "timestep", 0.01);
     double gravity[3] = {0, 0, 0};
-    three(m, problem, "gravity", gravity);
+    cr_importer_three(m, problem, "gravity", gravity);
     cr_json_add_numbers(&m->to, world, "gravity", gravity, 3);
     cr_json_add_number(&m->to, world, "dt", dt);
     cr_json_add_number(&m->to, world, "duration",
-                       number_or(m, 0, "max_time", dt * number_or(m, 0, "max_iterations", 1000)));
+                       cr_importer_number(m, 0, "max_time",
+                                          dt * cr_importer_number(m, 0, "max_iterations", 1000)));
     cr_json_add_number(&m->to, world, "friction",
-                       number_or(m, problem, "coefficient_friction", 0.0));
+                       cr_importer_number(m, problem, "coefficient_friction", 0.0));
     cr_json_add_number(&m->to, world, "restitution", 0.0);
-    if (number_or(m, problem, "coefficient_restitution", 0.0) > 0.0) {
-        note(m, "coefficient_restitution is not carried over: impacts do not bounce");
+    if (cr_importer_number(m, problem, "coefficient_restitution", 0.0) > 0.0) {
+        cr_importer_note(m, "coefficient_restitution is not carried over: impacts do not bounce");
     }
-    note_unknown(m, 0, "", known);
-    note_unknown(m, problem, "rigid_body_problem.", problem_known);
+    cr_importer_note_unknown(m, 0, "", known);
+    cr_importer_note_unknown(m, problem, "rigid_body_problem.", problem_known);
     const int32_t list = cr_json_add(&m->to, root, "bodies", CR_JSON_ARRAY);
     carom_status status = CAROM_OK;
     int32_t i = 0;
     for (int32_t v = cr_json_at(&m->from, bodies)->first; v >= 0 && status == CAROM_OK;
          v = cr_json_at(&m->from, v)->next, i++) {
-        status = carry_body(m, v, i, list);
+        status = carry_body(r, v, i, list);
     }
     return status;
-}
-
-// The folder "meshes" beside the file or above it, at most this many folders up.
-enum { HIGHEST = 8 };
-
-static int find_meshes(const char* path, char folder[PATH_MAX])
-{
-    char base[PATH_MAX], guess[PATH_MAX + 8];
-    if (!realpath(path, base)) {
-        return 0;
-    }
-    for (int up = 0; up < HIGHEST; up++) {
-        char* end = strrchr(base, '/');
-        if (!end) {
-            return 0;
-        }
-        *end = 0;
-        snprintf(guess, sizeof guess, "%s/meshes", base);
-        if (realpath(guess, folder)) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 carom_status cr_rigid_ipc_import(const char* path, const char* meshes, char** text, char** notes,
                                  carom_error* error)
 {
-    importer m = {.error = error};
-    size_t length;
-    *text = *notes = NULL;
-    carom_status status = cr_json_load(&m.from, path, error);
-    if (status == CAROM_OK &&
-        !(meshes ? realpath(meshes, m.meshes) != NULL : find_meshes(path, m.meshes))) {
+    reader r = {.shared = {.error = error}};
+    carom_status status = cr_json_load(&r.shared.from, path, error);
+    const int found =
+        meshes ? realpath(meshes, r.meshes) != NULL : cr_importer_locate(path, "meshes", r.meshes);
+    if (status == CAROM_OK && !found) {
         status = cr_status_refuse(error, CAROM_ERR_FILE,
                                   "%.300s: the folder of its meshes is not %s; name it", path,
                                   meshes ? "there" : "beside it or above it");
     }
     if (status == CAROM_OK) {
-        status = carry(&m);
+        status = carry(&r);
     }
-    if (status == CAROM_OK && !m.failed && cr_array_push(&m.notes, 0)) {
-        status = cr_json_write(&m.to, 0, text, &length);
-    } else if (status == CAROM_OK) {
-        status = CAROM_ERR_MEMORY;
-    }
-    if (status == CAROM_OK) {
-        *notes = m.notes.items;
-    } else {
-        cr_array_release(&m.notes);
-        if (status == CAROM_ERR_MEMORY) {
-            cr_status_refuse(error, status, "not enough memory to import");
-        }
-    }
-    cr_json_release(&m.from);
-    cr_json_release(&m.to);
-    return status;
+    return cr_importer_finish(&r.shared, status, text, notes);
 }

@@ -21,7 +21,7 @@ static cr_model* build(const char* text)
     if (status != CAROM_OK) {
         printf("%s\n", error.message);
     }
-    CHECK((status == CAROM_OK) == (model != NULL));
+    CHECK(status == CAROM_OK && model != NULL);
     cr_scene_release(&scene);
     return model;
 }
