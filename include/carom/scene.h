@@ -41,8 +41,8 @@ CAROM_API carom_status carom_scene_schema(char** text, carom_error* error);
 CAROM_API carom_status carom_scene_reference(char** text, carom_error* error);
 
 // Another program's scene as one of ours. format is "rigid-ipc" or "arcsim". meshes is the folder
-// the mesh files of rigid-ipc are in (NULL: guessed from path). *notes lists what was not carried over, one per line
-// (empty text when all was); both texts are given back by carom_scene_text_free.
+// the mesh files of rigid-ipc are in (NULL: guessed from path). *notes lists what was not carried
+// over, one per line (empty text when all was); both texts are given back by carom_scene_text_free.
 CAROM_API carom_status carom_scene_import(const char* path, const char* format, const char* meshes,
                                           char** text, char** notes, carom_error* error);
 
