@@ -1,13 +1,6 @@
 // hello.c - drop a box on the ground and see where it comes to rest.
 #include <carom/carom.h>
 #include <stdio.h>
-#include <string.h>
-
-static const char text[] =
-    "{\"carom\": 1, \"world\": {\"dt\": 0.01, \"thickness\": 0.001}, \"bodies\": ["
-    " {\"name\": \"ground\", \"type\": \"fixed\", \"mesh\": {\"sheet\": {\"width\": 4}}},"
-    " {\"name\": \"box\", \"mesh\": {\"box\": {\"size\": [0.3, 0.2, 0.2]}},"
-    "  \"position\": [0, 0, 0.5], \"euler_degrees\": [20, 0, 0]}]}";
 
 int main(void)
 {
@@ -16,7 +9,7 @@ int main(void)
     carom_model* model = NULL;
     carom_sim* sim = NULL;
     carom_body_state box = {{0}, {0}, {0}, {0}};
-    if (carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK &&
+    if (carom_scene_load("examples/hello.json", &scene, &error) == CAROM_OK &&
         carom_model_create(scene, &model, &error) == CAROM_OK &&
         carom_sim_create(model, 1, &sim, &error) == CAROM_OK) {
         while (carom_sim_steps(sim) < 100 && carom_sim_step(sim, &error) == CAROM_OK) {
@@ -24,11 +17,8 @@ int main(void)
         carom_sim_body(sim, carom_model_body_find(model, "box"), &box);
         printf("after %.2f s the box is at z = %.3f m\n", carom_sim_time(sim), box.position[2]);
     }
-    if (error.status != CAROM_OK) {
-        fprintf(stderr, "%s\n", error.message);
-    }
     carom_sim_destroy(sim);
     carom_model_destroy(model);
     carom_scene_destroy(scene);
-    return error.status != CAROM_OK;
+    return error.status == CAROM_OK ? 0 : fprintf(stderr, "%s\n", error.message) > 0;
 }
