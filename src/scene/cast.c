@@ -1,5 +1,6 @@
 #include "scene/cast.h"
 #include "mesh/check.h"
+#include "mesh/decimate.h"
 #include "mesh/generate.h"
 #include "mesh/mass.h"
 #include "mesh/mesh_file.h"
@@ -383,6 +384,25 @@ static carom_status repair(maker* m)
     return CAROM_OK;
 }
 
+static carom_status simplify(maker* m, int32_t triangles)
+{
+    const int32_t had = m->cast->mesh.face_count;
+    const carom_status status = cr_decimate_run(&m->cast->mesh, triangles);
+    if (status != CAROM_OK) {
+        return status == CAROM_ERR_MEMORY
+                   ? no_memory(m->error)
+                   : cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
+                                    "has a mesh that cannot be simplified: a vertex is not finite");
+    }
+    if (m->cast->mesh.face_count < had) {
+        const size_t used = strlen(m->cast->note);
+        snprintf(m->cast->note + used, sizeof m->cast->note - used,
+                 "%s%.120s: its mesh was simplified from %d to %d triangles", used ? "; " : "",
+                 m->path->text, had, m->cast->mesh.face_count);
+    }
+    return CAROM_OK;
+}
+
 static carom_status make_mesh(maker* m)
 {
     cr_mesh_spec spec;
@@ -406,6 +426,9 @@ static carom_status make_mesh(maker* m)
     if (status == CAROM_OK && !cr_trimesh_sound(&m->cast->mesh)) {
         status = cr_form_refuse(m->json, m->cast->spec.mesh, m->path, m->error,
                                 "has a mesh with a face that names one vertex twice");
+    }
+    if (status == CAROM_OK && spec.simplify) {
+        status = simplify(m, spec.simplify);
     }
     return status == CAROM_OK ? apply_size(m, &spec) : status;
 }

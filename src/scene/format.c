@@ -119,6 +119,11 @@ static const cr_field mesh_fields[] = {
     {SWITCH("repair", repair,
             "welds equal vertices, drops and turns faces, fills holes; a note tells what it did",
             0)},
+    {INTEGER("simplify", simplify,
+             "collapses edges until so many triangles are left, with the shape kept as well as it "
+             "goes; a note tells what it did",
+             0, 4 TO 2147483646),
+     .otherwise = "as it comes"},
     {VECTOR("size", size, "m", "stretches the mesh so that the box around it has these sizes",
             NOT_GIVEN, 0 TO 1e6, 0),
      .otherwise = "as it comes"},

@@ -61,7 +61,8 @@ typedef struct cr_body_spec {
 typedef struct cr_mesh_spec {
     const char* file;
     int32_t vertices, faces, uv;
-    int32_t repair; // 0 or 1
+    int32_t repair;   // 0 or 1
+    int32_t simplify; // triangles, 0: as it comes
     double size[3];
 } cr_mesh_spec;
 

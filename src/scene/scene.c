@@ -72,7 +72,7 @@ static carom_status check_mesh(const cr_json* json, int32_t mesh, cr_form_path* 
          v = cr_json_at(json, v)->next) {
         const char* key = cr_json_key(json, v);
         if (key[0] == '#' || strcmp(key, "size") == 0 || strcmp(key, "faces") == 0 ||
-            strcmp(key, "uv") == 0 || strcmp(key, "repair") == 0) {
+            strcmp(key, "uv") == 0 || strcmp(key, "repair") == 0 || strcmp(key, "simplify") == 0) {
             continue;
         }
         if (first) {
