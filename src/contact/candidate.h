@@ -15,9 +15,11 @@ typedef struct cr_candidate {
 } cr_candidate;
 
 // A contact is known by the vertices that take part in it, ascending, -1 where there are fewer
-// than four. Two candidates with equal keys measure the same distance.
+// than four, and by which of them are on one side: four nodes of a fold can be two edges or a
+// corner and a face. Two candidates with equal keys measure the same distance.
 typedef struct cr_contact_key {
     int32_t v[4];
+    int32_t side; // bit k: v[k] is on the side of v[0]
 } cr_contact_key;
 
 // A contact of the step before: where the next solve looks first.

@@ -105,7 +105,7 @@ uint64_t cr_state_hash(const cr_state* state)
     hash = hash_bytes(hash, state->x, 3 * n * sizeof(double));
     hash = hash_bytes(hash, state->xv, 3 * n * sizeof(double));
     for (int32_t i = 0; i < state->memory.count; i++) {
-        hash = hash_bytes(hash, state->memory.items[i].key.v, sizeof state->memory.items[i].key.v);
+        hash = hash_bytes(hash, &state->memory.items[i].key, sizeof state->memory.items[i].key);
         hash = hash_bytes(hash, &state->memory.items[i].force, sizeof(double));
     }
     return hash;
@@ -115,14 +115,14 @@ uint64_t cr_state_contacts(const cr_state* state)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     for (int32_t i = 0; i < state->memory.count; i++) {
-        hash = hash_bytes(hash, state->memory.items[i].key.v, sizeof state->memory.items[i].key.v);
+        hash = hash_bytes(hash, &state->memory.items[i].key, sizeof state->memory.items[i].key);
     }
     return hash;
 }
 
 static int equal_memory(const cr_contact_memory* a, const cr_contact_memory* b)
 {
-    return memcmp(a->key.v, b->key.v, sizeof a->key.v) == 0 &&
+    return memcmp(&a->key, &b->key, sizeof a->key) == 0 &&
            memcmp(&a->force, &b->force, sizeof a->force) == 0;
 }
 
