@@ -59,10 +59,9 @@ static double warm_lam(const cr_zone_task* task, const cr_contact_key* key)
 void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row)
 {
     const cr_candidate* c = &zone->task->candidate[line->row.candidate];
-    cr_row_point points[4] = {{0}};
+    cr_row_point points[4];
     for (int k = 0; k < 4; k++) {
-        points[k].block = -1;
-        if (line->point[k] >= 0) {
+        if (line->row.at.active >> k & 1) { // the others are not read
             const cr_zone_point* point = &zone->point.items[line->point[k]];
             points[k] =
                 (cr_row_point){.body = point->rigid ? &zone->block.items[point->block].body : NULL,
@@ -661,12 +660,23 @@ static void add_part(cr_zone* zone, const cr_row* row, double m[CR_ROW_DOFS][CR_
                 continue;
             }
             double part[36];
+            const double* from = &m[row->offset[i]][row->offset[j]];
             for (int r = 0; r < row->size[i]; r++) {
-                for (int s = 0; s < row->size[j]; s++) {
-                    part[r * row->size[j] + s] = m[row->offset[i] + r][row->offset[j] + s];
-                }
+                memcpy(part + r * row->size[j], from + r * CR_ROW_DOFS,
+                       (size_t)row->size[j] * sizeof(double));
             }
             cr_zone_matrix_add(&zone->matrix, row->block[i], row->block[j], part);
+        }
+    }
+}
+
+// 0 over a row's own unknowns; the rest stays as it is.
+static void clear(const cr_row* row, double m[CR_ROW_DOFS][CR_ROW_DOFS])
+{
+    const int32_t n = row->offset[row->block_count];
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            m[i][j] = 0.0;
         }
     }
 }
@@ -675,8 +685,9 @@ static void add_curve(cr_zone* zone, const cr_zone_line* line)
 {
     cr_row row;
     cr_row_curve curve;
-    double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
+    double m[CR_ROW_DOFS][CR_ROW_DOFS];
     cr_zone_line_row(zone, line, &row);
+    clear(&row, m);
     cr_row_curve_make(&curve, &row);
     cr_row_add_hessian(&row, &curve, -line->row.lam, m);
     if (line->mu > 0.0) {
@@ -712,8 +723,9 @@ void cr_zone_line_hold(cr_zone* zone, int32_t stick)
         }
         cr_row row;
         cr_row_slip slip;
-        double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
+        double m[CR_ROW_DOFS][CR_ROW_DOFS];
         cr_zone_line_row(zone, line, &row);
+        clear(&row, m);
         cr_row_slip_make(&slip, &row, zone->stick);
         const double spring = is_stopped(zone, line, stick)
                                   ? CR_ZONE_STICK / line->eps / slip.weight

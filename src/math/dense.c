@@ -118,9 +118,38 @@ static carom_status cholesky_by_kernels(int32_t n, double* a)
     return CAROM_OK;
 }
 
+// Row by row, for what is too small for anything cleverer.
+static carom_status cholesky_by_rows(int32_t n, double* a)
+{
+    double inverse[kernel_least];
+    for (int32_t i = 0; i < n; i++) {
+        double* row = row_of(a, n, i);
+        double left = row[i];
+        const double least = pivot_floor * fabs(left);
+        for (int32_t j = 0; j < i; j++) {
+            const double* other = row_in(a, n, j);
+            double sum = row[j];
+            for (int32_t k = 0; k < j; k++) {
+                sum -= row[k] * other[k];
+            }
+            row[j] = sum * inverse[j];
+            left -= row[j] * row[j];
+        }
+        if (!(left > least && left <= DBL_MAX)) {
+            return CAROM_ERR_NOT_POSITIVE;
+        }
+        row[i] = sqrt(left);
+        inverse[i] = 1.0 / row[i];
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_dense_cholesky(int32_t n, double* a)
 {
-    if (n >= kernel_least && n <= kernel_most) {
+    if (n < kernel_least) {
+        return cholesky_by_rows(n, a);
+    }
+    if (n <= kernel_most) {
         return cholesky_by_kernels(n, a);
     }
     for (int32_t j = 0; j < n; j += pivots_at_once) {
