@@ -1,6 +1,6 @@
 #include "contact/events_inside.h"
 #include "contact/row.h"
-#include <stdlib.h>
+#include "core/order.h"
 
 // Rows of one impact of two bodies that are apart by more than this part of the tolerance belong
 // together only if they point the same way, by this cosine: else they are other contacts, later.
@@ -261,10 +261,21 @@ static carom_status add_row(group* g, cr_events_near* near)
     return CAROM_OK;
 }
 
-static int ascending(const void* a, const void* b)
+static int before(const int32_t* a, const int32_t* b)
 {
-    const int32_t x = *(const int32_t*)a, y = *(const int32_t*)b;
-    return x < y ? -1 : x > y;
+    return *a < *b;
+}
+
+CR_ORDER_DEFINE(sort_seen, int32_t, before)
+
+static carom_status order_seen(cr_events* events)
+{
+    const int32_t count = events->seen.count;
+    if (!cr_array_reserve(&events->seen, 2 * count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    sort_seen(events->seen.items, events->seen.items + count, count);
+    return CAROM_OK;
 }
 
 // Looks at all near pairs of the members, and takes in other bodies that are being hit right now.
@@ -295,8 +306,7 @@ static carom_status spread(group* g)
             }
         }
     }
-    qsort(events->seen.items, (size_t)events->seen.count, sizeof(int32_t), ascending);
-    return CAROM_OK;
+    return order_seen(events);
 }
 
 // The nearest pair of each pair of bodies leads: its normal is the one to be parallel to.
@@ -526,8 +536,7 @@ static carom_status spread_rest(group* g)
             near->row = SEEN;
         }
     }
-    qsort(events->seen.items, (size_t)events->seen.count, sizeof(int32_t), ascending);
-    return CAROM_OK;
+    return order_seen(events);
 }
 
 static carom_status make_support(group* g, int32_t body)

@@ -217,6 +217,20 @@ static void add_turning(const cr_row* row, int32_t b, double factor, cr_mat3 a,
     }
 }
 
+// Of a side with one point only no z_k is left, and in the interior no Q.
+int32_t cr_row_is_straight(const cr_row* row)
+{
+    int32_t count[2] = {0, 0}, moves[2] = {0, 0};
+    for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
+        const int32_t b = row->point_block[k];
+        if (b >= 0) {
+            count[cr_row_side(row->kind, k)]++;
+            moves[cr_row_side(row->kind, k)] |= row->size[b] > 0;
+        }
+    }
+    return row->at.free == 2 && !(moves[0] && count[0] > 1) && !(moves[1] && count[1] > 1);
+}
+
 // m_i += v_i.turn_j - slide_i.pull_j times factor, over n unknowns. Most rows have those of one
 // body or of two, for which the loops unroll.
 static inline void add_bending(int32_t n, const cr_row_curve* curve, double factor,
@@ -235,7 +249,9 @@ void cr_row_add_hessian(const cr_row* row, const cr_row_curve* curve, double fac
                         double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     const int32_t n = row->offset[row->block_count];
-    if (n == 6) {
+    if (!curve) {
+        CR_ASSERT(cr_row_is_straight(row));
+    } else if (n == 6) {
         add_bending(6, curve, factor, m);
     } else if (n == 12) {
         add_bending(12, curve, factor, m);

@@ -85,35 +85,89 @@ void cr_zone_line_lock(const cr_zone_block* block, double* a)
 }
 
 // The line's derivatives by block; blocks without unknowns are left out.
-static void derive(const cr_zone* zone, cr_zone_line* line)
+static void derive_rubbing(const cr_zone* zone, cr_zone_line* line)
 {
     cr_row row;
-    cr_zone_line_row(zone, line, &row);
     cr_row_slip slip;
-    const int rubs = line->mu > 0.0;
-    line->tau = line->rub = (cr_vec3){0, 0, 0};
-    if (rubs) {
-        cr_row_slip_make(&slip, &row, zone->stick);
-        line->tau = slip.tau;
-        line->rub = slip.s;
-    }
+    cr_zone_line_row(zone, line, &row);
+    cr_row_slip_make(&slip, &row, zone->stick);
+    line->tau = slip.tau;
+    line->rub = slip.s;
     line->block_count = line->offset[0] = 0;
     for (int b = 0; b < row.block_count; b++) {
         if (row.size[b] == 0) {
             continue;
         }
-        const cr_zone_block* block = &zone->block.items[row.block[b]];
         const int at = line->offset[line->block_count];
         for (int i = 0; i < row.size[b]; i++) {
             line->a[at + i] = row.grad[row.offset[b] + i];
-            line->f[at + i] = rubs ? line->mu * slip.force[row.offset[b] + i] : 0.0;
-        }
-        if (block->lock) {
-            cr_zone_line_lock(block, line->a + at);
-            cr_zone_line_lock(block, line->f + at);
+            line->f[at + i] = line->mu * slip.force[row.offset[b] + i];
         }
         line->block[line->block_count++] = row.block[b];
         line->offset[line->block_count] = at + row.size[b];
+    }
+}
+
+// The place of a block among those of a line, which it joins if it is not there yet.
+static int place_of(const cr_zone* zone, cr_zone_line* line, int32_t block)
+{
+    int b = 0;
+    while (b < line->block_count && line->block[b] != block) {
+        b++;
+    }
+    if (b == line->block_count) {
+        line->block_count++;
+        line->block[b] = block;
+        line->offset[b + 1] = line->offset[b] + zone->block.items[block].size;
+    }
+    return b;
+}
+
+// The same without friction, as cr_row_make has it: (jth^T (R sum c p x n), sum c n).
+static void derive_smooth(const cr_zone* zone, cr_zone_line* line)
+{
+    const cr_closest* at = &line->row.at;
+    double share[4] = {0};
+    cr_vec3 p[4] = {{0}};
+    line->tau = line->rub = (cr_vec3){0, 0, 0};
+    line->block_count = line->offset[0] = 0;
+    for (int k = 0; k < 4; k++) {
+        if (!(at->active >> k & 1)) {
+            continue;
+        }
+        const cr_zone_point* point = &zone->point.items[line->point[k]];
+        if (point->block >= 0) {
+            const int b = place_of(zone, line, point->block);
+            share[b] += at->c[k];
+            p[b] = cr_vec3_add_scaled(p[b], at->c[k], point->p);
+        }
+    }
+    memset(line->f, 0, sizeof(double) * (size_t)line->offset[line->block_count]);
+    for (int b = 0; b < line->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[line->block[b]];
+        double* a = line->a + line->offset[b];
+        if (block->size == 6) {
+            const cr_vec3 arm = cr_mat3_apply(block->body.r, p[b]);
+            cr_vec3_store(a, cr_mat3_tapply(block->body.jth, cr_vec3_cross(arm, at->n)));
+            a += 3;
+        }
+        cr_vec3_store(a, cr_vec3_scale(share[b], at->n));
+    }
+}
+
+static void derive(const cr_zone* zone, cr_zone_line* line)
+{
+    if (line->mu > 0.0) {
+        derive_rubbing(zone, line);
+    } else {
+        derive_smooth(zone, line);
+    }
+    for (int b = 0; b < line->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[line->block[b]];
+        if (block->lock) {
+            cr_zone_line_lock(block, line->a + line->offset[b]);
+            cr_zone_line_lock(block, line->f + line->offset[b]);
+        }
     }
 }
 
@@ -688,8 +742,11 @@ static void add_curve(cr_zone* zone, const cr_zone_line* line)
     double m[CR_ROW_DOFS][CR_ROW_DOFS];
     cr_zone_line_row(zone, line, &row);
     clear(&row, m);
-    cr_row_curve_make(&curve, &row);
-    cr_row_add_hessian(&row, &curve, -line->row.lam, m);
+    const int bends = line->mu > 0.0 || !cr_row_is_straight(&row);
+    if (bends) {
+        cr_row_curve_make(&curve, &row);
+    }
+    cr_row_add_hessian(&row, bends ? &curve : NULL, -line->row.lam, m);
     if (line->mu > 0.0) {
         cr_row_slip slip;
         slip_of(zone, line, &row, &slip);
@@ -744,22 +801,33 @@ double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t s
     return CR_ZONE_STICK / line->eps / weight / line->mu;
 }
 
+// part = weight (a - f) a^T over two blocks of a line
+static inline void outer(const cr_zone_line* line, double weight, int32_t friction, int32_t i,
+                         int32_t ni, int32_t j, int32_t nj, double* restrict part)
+{
+    for (int r = 0; r < ni; r++) {
+        const double f = friction ? line->f[i + r] : 0.0;
+        const double b = weight * (line->a[i + r] - f);
+        for (int s = 0; s < nj; s++) {
+            part[r * nj + s] = b * line->a[j + s];
+        }
+    }
+}
+
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction)
 {
     for (int i = 0; i < line->block_count; i++) {
-        const int ni = line->offset[i + 1] - line->offset[i];
+        const int32_t at = line->offset[i], ni = line->offset[i + 1] - at;
         for (int j = 0; j < line->block_count; j++) {
             if (zone->matrix.symmetric && j > i) {
                 continue;
             }
-            const int nj = line->offset[j + 1] - line->offset[j];
+            const int32_t to = line->offset[j], nj = line->offset[j + 1] - to;
             double part[36];
-            for (int r = 0; r < ni; r++) {
-                const int at = line->offset[i] + r;
-                const double b = weight * (friction ? line->a[at] - line->f[at] : line->a[at]);
-                for (int s = 0; s < nj; s++) {
-                    part[r * nj + s] = b * line->a[line->offset[j] + s];
-                }
+            if (ni == 6 && nj == 6) {
+                outer(line, weight, friction, at, 6, to, 6, part); // two bodies: unrolled
+            } else {
+                outer(line, weight, friction, at, ni, to, nj, part);
             }
             cr_zone_matrix_add(&zone->matrix, line->block[i], line->block[j], part);
         }
