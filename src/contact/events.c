@@ -25,7 +25,7 @@ void cr_events_destroy(cr_events* events)
     cr_array_release(&events->near_of);
     cr_array_release(&events->near_first);
     cr_array_release(&events->seen);
-    cr_array_release(&events->start);
+    cr_array_release(&events->stand);
     cr_array_release(&events->impact);
     cr_array_release(&events->member);
     cr_array_release(&events->row);
@@ -130,12 +130,12 @@ static carom_status list_near(cr_events* events)
 static carom_status begin_bodies(cr_events* events)
 {
     const cr_events_task* task = events->task;
-    events->body.count = events->segment.count = events->near.count = events->start.count = 0;
+    events->body.count = events->segment.count = events->near.count = events->stand.count = 0;
     events->impact.count = events->member.count = events->row.count = events->contact.count = 0;
     events->report = (cr_events_report){0};
     for (int32_t i = 0; i < task->frame_count; i++) {
         if (begin_body(events, i) != CAROM_OK ||
-            !cr_array_push(&events->start, cr_events_path_pose(events, i, 0.0))) {
+            !cr_array_push(&events->stand, ((cr_events_stand){.s = (double)NAN}))) {
             return CAROM_ERR_MEMORY;
         }
     }
@@ -248,6 +248,7 @@ static void follow_support(cr_events* events, int32_t index)
                                                 body->inertia.z * more.z});
         body->support = index;
         segment->rate = rate_of(body, h, segment->om);
+        cr_events_path_changed(events, member->body);
     }
 }
 
@@ -334,6 +335,7 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
         cr_events_member* member = &events->member.items[i];
         cr_events_body* body = &events->body.items[member->body];
         cr_events_segment* old = &events->segment.items[member->segment];
+        events->stand.items[member->body].turned += (s - old->from) * cr_vec3_norm(old->rate);
         old->to = s;
         old->next = events->impact.count;
         cr_events_segment segment = {.body = member->body,

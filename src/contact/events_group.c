@@ -1,6 +1,6 @@
 #include "contact/events_inside.h"
 #include "contact/row.h"
-#include <stdlib.h>
+#include "core/order.h"
 
 // Rows of one impact of two bodies that are apart by more than this part of the tolerance belong
 // together only if they point the same way, by this cosine: else they are other contacts, later.
@@ -64,7 +64,7 @@ static int add_member(group* g, int32_t body, carom_status* status)
     const double s = g->impact->time;
     const int32_t segment = g->events->body.items[body].segment;
     cr_events_member member = {.body = body, .segment = segment};
-    member.pose = cr_events_path_pose(g->events, body, s);
+    member.pose = *cr_events_path_pose(g->events, body, s);
     cr_vec3_store(member.before, cr_events_path_spin(g->events, body, s));
     cr_vec3_store(member.before + 3, member.pose.v);
     if (!cr_array_push(&g->events->member, member)) {
@@ -95,53 +95,12 @@ static int add_pair(group* g, const cr_events_near* near, carom_status* status)
            name_pair(g, near);
 }
 
-// Poses of both sides at the group's time; with `spins` their turning is the momentary spin.
-static void poses(const group* g, const cr_events_near* near, int spins, cr_events_pose pose[2])
-{
-    for (int side = 0; side < 2; side++) {
-        const int32_t body = near->side[side], m = member_of(g, body);
-        if (m >= 0) {
-            const cr_events_member* member = &g->events->member.items[g->impact->member_begin + m];
-            pose[side] = member->pose;
-            if (spins) {
-                pose[side].turning = cr_vec3_load(member->before);
-            }
-            continue;
-        }
-        pose[side] = cr_events_path_pose(g->events, body, g->impact->time);
-        if (spins && body >= 0) {
-            pose[side].turning = cr_events_path_spin(g->events, body, g->impact->time);
-        }
-    }
-}
-
-// Gap, closest points and closing speed of a near pair at the group's time; its rate by the path.
-static double look_at(group* g, cr_events_near* near)
-{
-    const cr_candidate* c = &g->events->task->candidate[near->candidate];
-    cr_events_pose pose[2];
-    cr_vec3 x[4], given[4];
-    poses(g, near, 1, pose);
-    cr_events_path_points(g->events, near, pose, g->impact->time, x, given);
-    near->at = cr_distance_closest(c->pair.kind, x);
-    near->gap = near->at.distance - c->thickness;
-    near->place = (cr_vec3){0};
-    for (int k = 0; k < 4; k++) {
-        near->place = cr_vec3_add_scaled(near->place, 0.5 * fabs(near->at.c[k]), x[k]);
-    }
-    near->closing = -cr_events_path_gap_rate(&near->at, x, given, near, pose, c->pair.kind);
-    g->events->report.evaluations++;
-    poses(g, near, 0, pose);
-    return cr_events_path_gap_rate(&near->at, x, given, near, pose, c->pair.kind);
-}
-
 // The point that alone stands for a side of a pair, -1 when there are more.
-static int32_t lone_vertex(const cr_events* events, const cr_events_near* near, int side)
+static int32_t lone_vertex(const cr_pair* pair, int32_t active, int side)
 {
-    const cr_pair* pair = &events->task->candidate[near->candidate].pair;
     int32_t vertex = -1, count = 0;
     for (int k = 0; k < 4; k++) {
-        if ((near->at.active >> k & 1) && cr_row_side(pair->kind, k) == side) {
+        if ((active >> k & 1) && cr_row_side(pair->kind, k) == side) {
             vertex = pair->v[k];
             count++;
         }
@@ -149,23 +108,73 @@ static int32_t lone_vertex(const cr_events* events, const cr_events_near* near, 
     return count == 1 ? vertex : -1;
 }
 
+// Gap, closest points and closing speed of a near pair at the group's time; its rate by the path.
+static double look_at(group* g, cr_events_near* near)
+{
+    cr_events* events = g->events;
+    const cr_pair* pair = &events->task->candidate[near->candidate].pair;
+    const double s = g->impact->time;
+    const cr_events_pose* pose[2];
+    cr_vec3 x[4], given[4], turning[2], spin[2] = {{0}};
+    for (int side = 0; side < 2; side++) {
+        const int32_t body = near->side[side];
+        pose[side] = cr_events_path_pose(events, body, s);
+        turning[side] = pose[side]->turning;
+        if (body >= 0) {
+            spin[side] = cr_events_path_spin(events, body, s);
+        }
+    }
+    cr_events_path_points(events, near, pose, s, x, given);
+    near->at = cr_distance_closest(pair->kind, x);
+    near->gap = near->at.distance - events->task->candidate[near->candidate].thickness;
+    near->place = (cr_vec3){0};
+    for (int k = 0; k < 4; k++) {
+        near->place = cr_vec3_add_scaled(near->place, 0.5 * fabs(near->at.c[k]), x[k]);
+    }
+    near->lone[0] = lone_vertex(pair, near->at.active, 0);
+    near->lone[1] = lone_vertex(pair, near->at.active, 1);
+    near->closing = -cr_events_path_gap_rate(&near->at, x, given, near, pose, spin, pair->kind);
+    events->report.evaluations++;
+    return cr_events_path_gap_rate(&near->at, x, given, near, pose, turning, pair->kind);
+}
+
 enum { UNSEEN = CR_EVENTS_GROUP_UNSEEN, SEEN = -1 };
+
+static int same_bodies(const cr_events_near* a, const cr_events_near* b)
+{
+    return (a->side[0] == b->side[0] && a->side[1] == b->side[1]) ||
+           (a->side[0] == b->side[1] && a->side[1] == b->side[0]);
+}
+
+// All near pairs of the same two bodies are among those of either of them: the shorter list.
+static int32_t list_of(const group* g, const cr_events_near* near)
+{
+    const int32_t* first = g->events->near_first.items;
+    const int32_t a = near->side[0], b = near->side[1];
+    if (a < 0 || b < 0) {
+        return a < 0 ? b : a;
+    }
+    return first[a + 1] - first[a] <= first[b + 1] - first[b] ? a : b;
+}
 
 // A pair in which a vertex is nearer to some other part of the same body is no contact of its own:
 // the diagonal of a face under a corner, the next triangle under a ball.
 static int outdone(const group* g, const cr_events_near* near)
 {
     const cr_events* events = g->events;
-    for (int side = 0; side < 2; side++) {
-        const int32_t vertex = lone_vertex(events, near, side);
-        for (int32_t i = 0; vertex >= 0 && i < events->seen.count; i++) {
-            const cr_events_near* other = seen(g, i);
-            if (pair_of(g, other) != pair_of(g, near)) {
-                continue;
-            }
-            const int same =
-                lone_vertex(events, other, 0) == vertex || lone_vertex(events, other, 1) == vertex;
-            if (same && other->at.distance < near->at.distance * (1.0 - nearer)) {
+    const int32_t list = list_of(g, near);
+    const double nearest = near->at.distance * (1.0 - nearer);
+    if (near->lone[0] < 0 && near->lone[1] < 0) {
+        return 0;
+    }
+    for (int32_t i = events->near_first.items[list]; i < events->near_first.items[list + 1]; i++) {
+        const cr_events_near* other = &events->near.items[events->near_of.items[i]];
+        if (other->row == UNSEEN || !(other->at.distance < nearest) || !same_bodies(other, near)) {
+            continue;
+        }
+        for (int side = 0; side < 2; side++) {
+            const int32_t vertex = near->lone[side];
+            if (vertex >= 0 && (other->lone[0] == vertex || other->lone[1] == vertex)) {
                 return 1;
             }
         }
@@ -175,19 +184,18 @@ static int outdone(const group* g, const cr_events_near* near)
 
 static int same_contact(const group* g, const cr_events_near* a, const cr_events_near* b)
 {
-    if (pair_of(g, a) != pair_of(g, b)) {
-        return 0;
-    }
     const double apart = cr_vec3_norm(cr_vec3_sub(a->place, b->place));
-    return apart <= same_place * cr_events_path_tolerance(g->events, a) &&
+    return same_bodies(a, b) && apart <= same_place * cr_events_path_tolerance(g->events, a) &&
            fabs(cr_vec3_dot(a->at.n, b->at.n)) >= same_normal;
 }
 
 // Whether an earlier row is the same contact.
 static int repeated(const group* g, const cr_events_near* near)
 {
-    for (int32_t i = 0; i < g->events->seen.count; i++) {
-        const cr_events_near* other = seen(g, i);
+    const cr_events* events = g->events;
+    const int32_t list = list_of(g, near);
+    for (int32_t i = events->near_first.items[list]; i < events->near_first.items[list + 1]; i++) {
+        const cr_events_near* other = &events->near.items[events->near_of.items[i]];
         if (other == near) {
             return 0;
         }
@@ -228,18 +236,18 @@ static carom_status add_row(group* g, cr_events_near* near)
                          .pair = pair_of(g, near),
                          .at = near->at,
                          .closing = near->closing};
-    cr_events_pose pose[2];
-    poses(g, near, 0, pose);
-    cr_events_path_points(events, near, pose, g->impact->time, row.x, row.given);
+    const cr_events_pose* pose[2];
     cr_vec3 a[2];
     for (int side = 0; side < 2; side++) {
+        pose[side] = cr_events_path_pose(events, near->side[side], g->impact->time);
         row.side[side] = member_of(g, near->side[side]);
         a[side] = near->side[side] >= 0 ? events->body.items[near->side[side]].a : (cr_vec3){0};
     }
+    cr_events_path_points(events, near, pose, g->impact->time, row.x, row.given);
     for (int k = 0; k < 4; k++) {
         const int side = cr_row_side(pair->kind, k);
         if (near->at.active >> k & 1 && row.side[side] >= 0) {
-            row.arm[k] = cr_vec3_sub(row.x[k], pose[side].t);
+            row.arm[k] = cr_vec3_sub(row.x[k], pose[side]->t);
         }
     }
     const double gained = fabs(cr_vec3_dot(near->at.n, cr_vec3_sub(a[0], a[1])));
@@ -253,10 +261,21 @@ static carom_status add_row(group* g, cr_events_near* near)
     return CAROM_OK;
 }
 
-static int ascending(const void* a, const void* b)
+static int before(const int32_t* a, const int32_t* b)
 {
-    const int32_t x = *(const int32_t*)a, y = *(const int32_t*)b;
-    return x < y ? -1 : x > y;
+    return *a < *b;
+}
+
+CR_ORDER_DEFINE(sort_seen, int32_t, before)
+
+static carom_status order_seen(cr_events* events)
+{
+    const int32_t count = events->seen.count;
+    if (!cr_array_reserve(&events->seen, 2 * count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    sort_seen(events->seen.items, events->seen.items + count, count);
+    return CAROM_OK;
 }
 
 // Looks at all near pairs of the members, and takes in other bodies that are being hit right now.
@@ -269,7 +288,7 @@ static carom_status spread(group* g)
         for (int32_t k = events->near_first.items[body]; k < events->near_first.items[body + 1];
              k++) {
             cr_events_near* near = &events->near.items[events->near_of.items[k]];
-            if (near->row != UNSEEN) {
+            if (near->row != UNSEEN || cr_events_path_apart(events, near, g->impact->time)) {
                 continue;
             }
             if (!cr_array_push(&events->seen, events->near_of.items[k])) {
@@ -277,8 +296,9 @@ static carom_status spread(group* g)
             }
             look_at(g, near);
             near->row = SEEN;
-            if (pair_of(g, near) < 0 && near->gap <= cr_events_path_tolerance(events, near) &&
-                near->closing > cr_events_path_threshold(events, near, near->at.n)) {
+            if (near->gap <= cr_events_path_tolerance(events, near) &&
+                near->closing > cr_events_path_threshold(events, near, near->at.n) &&
+                pair_of(g, near) < 0) {
                 add_pair(g, near, &status);
             }
             if (status != CAROM_OK) {
@@ -286,8 +306,7 @@ static carom_status spread(group* g)
             }
         }
     }
-    qsort(events->seen.items, (size_t)events->seen.count, sizeof(int32_t), ascending);
-    return CAROM_OK;
+    return order_seen(events);
 }
 
 // The nearest pair of each pair of bodies leads: its normal is the one to be parallel to.
@@ -324,7 +343,7 @@ static carom_status choose(group* g, int32_t first)
         }
         const double tolerance = cr_events_path_tolerance(events, near);
         const cr_vec3 n = events->near.items[lead[pair]].at.n;
-        if (i != first &&
+        if (events->seen.items[i] != first &&
             (!(near->gap <= tolerance) || (near->gap > together * tolerance &&
                                            !(fabs(cr_vec3_dot(n, near->at.n)) > same_way)))) {
             continue;
@@ -344,7 +363,7 @@ static void place_members(group* g)
 {
     for (int32_t i = g->impact->member_begin; i < g->impact->member_end; i++) {
         cr_events_member* member = &g->events->member.items[i];
-        member->pose = cr_events_path_pose(g->events, member->body, g->impact->time);
+        member->pose = *cr_events_path_pose(g->events, member->body, g->impact->time);
         cr_vec3_store(member->before,
                       cr_events_path_spin(g->events, member->body, g->impact->time));
         cr_vec3_store(member->before + 3, member->pose.v);
@@ -517,8 +536,7 @@ static carom_status spread_rest(group* g)
             near->row = SEEN;
         }
     }
-    qsort(events->seen.items, (size_t)events->seen.count, sizeof(int32_t), ascending);
-    return CAROM_OK;
+    return order_seen(events);
 }
 
 static carom_status make_support(group* g, int32_t body)

@@ -44,6 +44,7 @@ typedef struct cr_events_near {
     double gap;      // m, in the group that is being made
     double closing;  // m/s, likewise
     cr_closest at;   // likewise
+    int32_t lone[2]; // vertex that alone stands for side A, B, -1: there are more; likewise
     cr_vec3 place;   // m, between the closest points, likewise
 } cr_events_near;
 
@@ -55,6 +56,17 @@ typedef struct cr_events_pose {
     cr_vec3 v;       // m/s, vt
     cr_vec3 turning; // rad/s, of the path
 } cr_events_pose;
+
+// A body where it was last looked at: all its pairs at that time share the work.
+typedef struct cr_events_stand {
+    double s;        // s, NaN: nowhere yet
+    int32_t segment; // of its path
+    int32_t spins;   // nonzero: spin is known
+    cr_events_pose pose;
+    cr_vec3 spin;  // rad/s, momentary
+    double turned; // rad, at most, before the segment began
+    double swing;  // m, how far its turning may take a point of it by the end of the step, at most
+} cr_events_stand;
 
 // A body in an impact. (spin, velocity) before and after.
 typedef struct cr_events_member {
@@ -103,11 +115,11 @@ struct cr_events {
     CR_ARRAY(cr_events_body) body; // the members
     CR_ARRAY(cr_events_segment) segment;
     CR_ARRAY(cr_events_near) near;
-    CR_ARRAY(double) toi;           // [near.count] s, HUGE_VAL: none as things are
-    CR_ARRAY(int32_t) near_of;      // near pairs of each body, ascending
-    CR_ARRAY(int32_t) near_first;   // [bodies+1] where those of each begin
-    CR_ARRAY(int32_t) seen;         // near pairs that the group being made looked at, ascending
-    CR_ARRAY(cr_events_pose) start; // [bodies] at the start of the step
+    CR_ARRAY(double) toi;            // [near.count] s, HUGE_VAL: none as things are
+    CR_ARRAY(int32_t) near_of;       // near pairs of each body, ascending
+    CR_ARRAY(int32_t) near_first;    // [bodies+1] where those of each begin
+    CR_ARRAY(int32_t) seen;          // near pairs that the group being made looked at, ascending
+    CR_ARRAY(cr_events_stand) stand; // [bodies]
     CR_ARRAY(cr_events_impact) impact;
     CR_ARRAY(cr_events_member) member;
     CR_ARRAY(cr_events_row) row;
@@ -119,23 +131,29 @@ struct cr_events {
     cr_events_report report;
 };
 
-// events_path.c: bodies and gaps along the paths.
-cr_events_pose cr_events_path_pose(const cr_events* events, int32_t body, double s);
+// events_path.c: bodies and gaps along the paths. A pose is lent until the body is looked at at
+// another time; that of a body -1 stays where it is.
+const cr_events_pose* cr_events_path_pose(cr_events* events, int32_t body, double s);
 // Of a body whose turning is locked the spin stays about the free axes: it grows by spin_up.
-cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s); // world axes
+cr_vec3 cr_events_path_spin(cr_events* events, int32_t body, double s); // world axes
+// A body got another path without another segment.
+void cr_events_path_changed(cr_events* events, int32_t body);
+// Whether a pair is too far apart to touch from time s on, by what is known without looking.
+int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s);
 // The points of a near pair: where they are; of those whose motion is given the velocity too.
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,
-                           const cr_events_pose pose[2], double s, cr_vec3 x[4], cr_vec3 given[4]);
+                           const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
+                           cr_vec3 given[4]);
 // m: pairs that are no farther apart than this touch, and hit together.
 double cr_events_path_tolerance(const cr_events* events, const cr_events_near* near);
 // m/s: the slowest impact that is one. It is round-off against what moves in a step.
 double cr_events_path_floor(const cr_events* events, const cr_events_near* near);
 // m/s: how fast a touching pair has to close to be hit, more than what rests gains in a step.
 double cr_events_path_threshold(const cr_events* events, const cr_events_near* near, cr_vec3 n);
-// dgap/ds with the velocities (turning, v) of both sides.
+// dgap/ds with the velocities of both sides, and with these turnings instead of the paths'.
 double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],
-                               const cr_events_near* near, const cr_events_pose pose[2],
-                               int32_t kind);
+                               const cr_events_near* near, const cr_events_pose* const pose[2],
+                               const cr_vec3 turning[2], int32_t kind);
 // Sets near->start and near->rests. False when nothing can come of it in the step.
 int cr_events_path_first(cr_events* events, cr_events_near* near);
 // The time of impact, from the later of the two bodies' last impacts on; HUGE_VAL: none.

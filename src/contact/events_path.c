@@ -21,27 +21,49 @@ static const double time_round_off = 4e-16, gap_round_off = 2e-16;
 // Of a step: a root that is not known better is none.
 static const double time_known = 1e-9;
 
-cr_events_pose cr_events_path_pose(const cr_events* events, int32_t body, double s)
+static const cr_events_pose still;
+
+static cr_events_stand* stand_at(cr_events* events, int32_t body, double s)
 {
-    if (body < 0) {
-        return (cr_events_pose){0};
-    }
+    cr_events_stand* stand = &events->stand.items[body];
     const cr_events_body* b = &events->body.items[body];
+    if (stand->s == s && stand->segment == b->segment) {
+        return stand;
+    }
     const cr_events_segment* segment = &events->segment.items[b->segment];
     const double d = s - segment->from;
-    cr_events_pose pose = {.r = segment->r, .u = segment->u, .v = segment->v};
+    cr_events_pose* pose = &stand->pose;
+    pose->r = segment->r;
+    pose->u = segment->u;
+    pose->v = segment->v;
     if (d != 0.0) {
         const cr_rot e = cr_rot_make(cr_vec3_scale(d, segment->rate));
-        pose.r = cr_mat3_mul(segment->r, cr_rot_matrix(&e));
-        pose.u = cr_vec3_add_scaled(pose.u, d, cr_vec3_add_scaled(segment->v, 0.5 * d, b->a));
-        pose.v = cr_vec3_add_scaled(pose.v, d, b->a);
+        pose->r = cr_mat3_mul(segment->r, cr_rot_matrix(&e));
+        pose->u = cr_vec3_add_scaled(pose->u, d, cr_vec3_add_scaled(segment->v, 0.5 * d, b->a));
+        pose->v = cr_vec3_add_scaled(pose->v, d, b->a);
     }
-    pose.t = cr_vec3_add(events->task->motion->t0[b->frame], pose.u);
-    pose.turning = cr_mat3_apply(pose.r, segment->rate);
-    return pose;
+    pose->t = cr_vec3_add(events->task->motion->t0[b->frame], pose->u);
+    pose->turning = cr_mat3_apply(pose->r, segment->rate);
+    const double angle =
+        stand->turned + (events->task->h - segment->from) * cr_vec3_norm(segment->rate);
+    stand->swing = cr_min(angle, 2.0) * b->extent;
+    stand->s = s;
+    stand->segment = b->segment;
+    stand->spins = 0;
+    return stand;
 }
 
-cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s)
+const cr_events_pose* cr_events_path_pose(cr_events* events, int32_t body, double s)
+{
+    return body < 0 ? &still : &stand_at(events, body, s)->pose;
+}
+
+void cr_events_path_changed(cr_events* events, int32_t body)
+{
+    events->stand.items[body].s = (double)NAN;
+}
+
+cr_vec3 cr_events_path_spin(cr_events* events, int32_t body, double s)
 {
     const cr_events_body* b = &events->body.items[body];
     const cr_events_segment* segment = &events->segment.items[b->segment];
@@ -50,15 +72,21 @@ cr_vec3 cr_events_path_spin(const cr_events* events, int32_t body, double s)
         const cr_vec3 later = cr_vec3_add_scaled(spin, s - segment->from, b->spin_up);
         return cr_events_unlocked(later, b->lock >> 3);
     }
-    cr_quat q;
-    cr_vec3 om;
-    cr_spin_path(b->inertia, s - segment->from, segment->q, segment->om, b->torque, segment->rate,
-                 &q, &om);
-    return cr_mat3_apply(cr_quat_to_matrix(q), om);
+    cr_events_stand* stand = stand_at(events, body, s);
+    if (!stand->spins) {
+        cr_quat q;
+        cr_vec3 om;
+        cr_spin_path(b->inertia, s - segment->from, segment->q, segment->om, b->torque,
+                     segment->rate, &q, &om);
+        stand->spin = cr_mat3_apply(cr_quat_to_matrix(q), om);
+        stand->spins = 1;
+    }
+    return stand->spin;
 }
 
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,
-                           const cr_events_pose pose[2], double s, cr_vec3 x[4], cr_vec3 given[4])
+                           const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
+                           cr_vec3 given[4])
 {
     const cr_events_task* task = events->task;
     const cr_pair* pair = &task->candidate[near->candidate].pair;
@@ -71,7 +99,7 @@ void cr_events_path_points(const cr_events* events, const cr_events_near* near,
         const int32_t side = cr_row_side(pair->kind, k);
         if (near->side[side] >= 0) {
             const cr_vec3 p = cr_vec3_load(task->bodies->p + 3 * vertex);
-            x[k] = cr_vec3_add(cr_mat3_apply(pose[side].r, p), pose[side].t);
+            x[k] = cr_vec3_add(cr_mat3_apply(pose[side]->r, p), pose[side]->t);
             continue;
         }
         const cr_vec3 begin = task->obstacle0[vertex];
@@ -83,8 +111,8 @@ void cr_events_path_points(const cr_events* events, const cr_events_near* near,
 }
 
 double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],
-                               const cr_events_near* near, const cr_events_pose pose[2],
-                               int32_t kind)
+                               const cr_events_near* near, const cr_events_pose* const pose[2],
+                               const cr_vec3 turning[2], int32_t kind)
 {
     double rate = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -94,8 +122,8 @@ double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const c
         const int32_t side = cr_row_side(kind, k);
         cr_vec3 v = given[k];
         if (near->side[side] >= 0) {
-            const cr_vec3 arm = cr_vec3_sub(x[k], pose[side].t);
-            v = cr_vec3_add(pose[side].v, cr_vec3_cross(pose[side].turning, arm));
+            const cr_vec3 arm = cr_vec3_sub(x[k], pose[side]->t);
+            v = cr_vec3_add(pose[side]->v, cr_vec3_cross(turning[side], arm));
         }
         rate += at->c[k] * cr_vec3_dot(at->n, v);
     }
@@ -160,46 +188,43 @@ typedef struct look {
     double s, gap, rate;
     cr_closest at;
     cr_vec3 x[4], given[4];
-    cr_events_pose pose[2];
+    const cr_events_pose* pose[2];
 } look;
-
-static void look_from(cr_events* events, const cr_events_near* near, look* l)
-{
-    const cr_candidate* c = &events->task->candidate[near->candidate];
-    cr_events_path_points(events, near, l->pose, l->s, l->x, l->given);
-    l->at = cr_distance_closest(c->pair.kind, l->x);
-    l->gap = l->at.distance - c->thickness;
-    l->rate = cr_events_path_gap_rate(&l->at, l->x, l->given, near, l->pose, c->pair.kind);
-    events->report.evaluations++;
-}
 
 static void look_at(cr_events* events, const cr_events_near* near, double s, look* l)
 {
+    const cr_candidate* c = &events->task->candidate[near->candidate];
     l->s = s;
     for (int side = 0; side < 2; side++) {
         l->pose[side] = cr_events_path_pose(events, near->side[side], s);
     }
-    look_from(events, near, l);
+    const cr_vec3 turning[2] = {l->pose[0]->turning, l->pose[1]->turning};
+    cr_events_path_points(events, near, l->pose, s, l->x, l->given);
+    l->at = cr_distance_closest(c->pair.kind, l->x);
+    l->gap = l->at.distance - c->thickness;
+    l->rate = cr_events_path_gap_rate(&l->at, l->x, l->given, near, l->pose, turning, c->pair.kind);
+    events->report.evaluations++;
 }
 
 // How fast the pair closes by its momentary velocities, not by the mean rate of the path.
-static double closing(const cr_events* events, const cr_events_near* near, const look* l)
+static double closing(cr_events* events, const cr_events_near* near, const look* l)
 {
-    cr_events_pose pose[2] = {l->pose[0], l->pose[1]};
+    cr_vec3 spin[2] = {{0}};
     for (int side = 0; side < 2; side++) {
         if (near->side[side] >= 0) {
-            pose[side].turning = cr_events_path_spin(events, near->side[side], l->s);
+            spin[side] = cr_events_path_spin(events, near->side[side], l->s);
         }
     }
     const int32_t kind = events->task->candidate[near->candidate].pair.kind;
-    return -cr_events_path_gap_rate(&l->at, l->x, l->given, near, pose, kind);
+    return -cr_events_path_gap_rate(&l->at, l->x, l->given, near, l->pose, spin, kind);
 }
 
 // Bounds on how a gap can change in the rest of the step.
 typedef struct bounds {
     double speed; // m/s, of the gap
-    double bend;  // m/s^2, of what a straight path bounds
-    double sway;  // rad/s * m, by how much other points of the features may close faster
+    cr_vec3 pull; // m/s^2, acceleration of A less that of B
+    double bend;  // m/s^2, by which points leave their tangents as the bodies turn
+    double sway;  // m/s, by how much other points of the features may close faster
 } bounds;
 
 static double feature_size(int32_t kind, const cr_vec3 x[4], int side)
@@ -215,49 +240,64 @@ static double feature_size(int32_t kind, const cr_vec3 x[4], int side)
     return size;
 }
 
+// By how much the velocities of a feature whose motion is given differ.
+static double given_sway(int32_t kind, const cr_vec3 given[4], int side)
+{
+    const int first = side == 0 ? 0 : kind == CR_PAIR_EE ? 2 : 3;
+    double most = 0.0;
+    for (int k = first + 1; k < 4 && cr_row_side(kind, k) == side; k++) {
+        most = cr_max(most, cr_vec3_norm(cr_vec3_sub(given[k], given[first])));
+    }
+    return 2.0 * most;
+}
+
 static bounds bound(const cr_events* events, const cr_events_near* near, const look* l)
 {
     const int32_t kind = events->task->candidate[near->candidate].pair.kind;
     const double left = events->task->h - l->s;
-    cr_vec3 v[2], a[2];
-    double given[2] = {0, 0}, turning = 0.0, centre = 0.0, swing = 0.0, sway = 0.0;
+    cr_vec3 v[2] = {{0}}, a[2] = {{0}};
+    double given = 0.0, turning = 0.0;
+    bounds out = {0};
     for (int side = 0; side < 2; side++) {
-        v[side] = a[side] = (cr_vec3){0};
         if (near->side[side] < 0) {
+            double most = 0.0;
             for (int k = 0; k < 4; k++) {
                 if (cr_row_side(kind, k) == side) {
-                    given[side] = cr_max(given[side], cr_vec3_norm(l->given[k]));
+                    most = cr_max(most, cr_vec3_norm2(l->given[k]));
                 }
+            }
+            if (most > 0.0) {
+                given += sqrt(most);
+                out.sway += given_sway(kind, l->given, side);
             }
             continue;
         }
         const cr_events_body* b = &events->body.items[near->side[side]];
-        const double rate = cr_vec3_norm(l->pose[side].turning);
-        v[side] = l->pose[side].v;
+        const double rate = cr_vec3_norm(l->pose[side]->turning);
+        v[side] = l->pose[side]->v;
         a[side] = b->a;
         turning += rate * b->extent;
-        centre += rate * rate * b->extent;
-        swing += rate;
-        sway += rate * feature_size(kind, l->x, side);
+        out.bend += rate * rate * b->extent;
+        out.sway += rate * feature_size(kind, l->x, side);
     }
-    bounds out;
-    const double bend = cr_vec3_norm(cr_vec3_sub(a[0], a[1]));
-    const double drift = cr_vec3_norm(cr_vec3_sub(v[0], v[1])) + given[0] + given[1];
-    out.speed = drift + bend * left + turning;
-    out.bend = bend + centre + 2.0 * swing * out.speed;
-    out.sway = sway;
+    out.pull = cr_vec3_sub(a[0], a[1]);
+    out.speed =
+        cr_vec3_norm(cr_vec3_sub(v[0], v[1])) + given + cr_vec3_norm(out.pull) * left + turning;
     return out;
 }
 
-// A gap under straight motion is convex: it stays above its tangent. Turning and acceleration bend
-// that by no more than sway and bend say. The step to where the bound reaches 0.
+// A plane between the features, normal to n, stays between them for a while: the distance is at
+// least what they are apart along n, and each of their points moves along n as its velocity there
+// (at most sway more than that of the closest points), its body's acceleration and its turning
+// (at most bend) tell. The step to where this bound reaches 0.
 static double safe_step(const look* l, const bounds* b)
 {
     const double slope = l->rate - b->sway;
+    const double bend = b->bend + cr_max(0.0, cr_vec3_dot(l->at.n, b->pull));
     const double by_speed = l->gap / b->speed;
-    const double root = sqrt(slope * slope + 2.0 * b->bend * l->gap);
+    const double root = sqrt(slope * slope + 2.0 * bend * l->gap);
     // 0 = gap + slope d - bend d^2/2, without cancellation
-    const double by_bend = slope > 0.0 ? (slope + root) / b->bend : 2.0 * l->gap / (root - slope);
+    const double by_bend = slope > 0.0 ? (slope + root) / bend : 2.0 * l->gap / (root - slope);
     return cr_max(by_speed, by_bend);
 }
 
@@ -308,53 +348,63 @@ static int step_back(cr_events* events, const cr_events_near* near, look* l)
     return fabs(root_step(l)) <= time_known * events->task->h;
 }
 
-// Whether a pair is too far apart at the start of the step to meet in it, by speeds alone.
-static int far_apart(const cr_events* events, const cr_events_near* near)
+// How far a feature whose motion is given goes.
+static double given_way(const cr_events_task* task, const cr_pair* pair, int side)
+{
+    const int first = side == 0 ? 0 : pair->kind == CR_PAIR_EE ? 2 : 3;
+    double most = 0.0;
+    if (task->bodies->kind[task->bodies->vertex_body[pair->v[first]]] == CR_BODY_FIXED) {
+        return 0.0;
+    }
+    for (int k = first; k < 4 && cr_row_side(pair->kind, k) == side; k++) {
+        const int32_t v = pair->v[k];
+        if (v >= 0) {
+            most = cr_max(most, cr_vec3_norm(cr_vec3_sub(task->obstacle1[v], task->obstacle0[v])));
+        }
+    }
+    return most;
+}
+
+// The distance was measured at the start of the step, and changes by no more than what the sides
+// have moved against each other since, u_B - u_A and their turning.
+int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s)
 {
     const cr_events_task* task = events->task;
     const cr_candidate* c = &task->candidate[near->candidate];
     if (task->from > 0.0) {
         return 0; // the distance that is known is of an earlier time
     }
+    const double left = task->h - s;
+    cr_vec3 u[2] = {{0}}, v[2] = {{0}}, a[2] = {{0}};
     double way = 0.0;
     for (int side = 0; side < 2; side++) {
-        if (near->side[side] >= 0) {
-            const cr_events_body* b = &events->body.items[near->side[side]];
-            const cr_events_pose* pose = &events->start.items[near->side[side]];
-            way += task->h * (cr_vec3_norm(pose->v) + task->h * cr_vec3_norm(b->a) +
-                              cr_vec3_norm(pose->turning) * b->extent);
+        const int32_t body = near->side[side];
+        if (body < 0) {
+            way += given_way(task, &c->pair, side);
             continue;
         }
-        double most = 0.0;
-        for (int k = 0; k < 4; k++) {
-            if (c->pair.v[k] >= 0 && cr_row_side(c->pair.kind, k) == side) {
-                const int32_t v = c->pair.v[k];
-                most =
-                    cr_max(most, cr_vec3_norm(cr_vec3_sub(task->obstacle1[v], task->obstacle0[v])));
-            }
-        }
-        way += most;
+        const cr_events_stand* stand = stand_at(events, body, s);
+        u[side] = stand->pose.u;
+        v[side] = stand->pose.v;
+        a[side] = events->body.items[body].a;
+        way += stand->swing;
     }
+    way += cr_vec3_norm(cr_vec3_sub(u[1], u[0])) + left * cr_vec3_norm(cr_vec3_sub(v[1], v[0])) +
+           0.5 * left * left * cr_vec3_norm(cr_vec3_sub(a[1], a[0]));
     return c->start - c->thickness > 1.001 * way + cr_events_path_tolerance(events, near);
 }
 
 int cr_events_path_first(cr_events* events, cr_events_near* near)
 {
-    if (far_apart(events, near)) {
+    near->rests = 0;
+    if (cr_events_path_apart(events, near, 0.0)) {
         near->start = events->task->candidate[near->candidate].start -
                       events->task->candidate[near->candidate].thickness;
-        near->rests = 0;
         return 0;
     }
     look l;
-    l.s = 0.0;
-    for (int side = 0; side < 2; side++) {
-        const int32_t body = near->side[side];
-        l.pose[side] = body >= 0 ? events->start.items[body] : (cr_events_pose){0};
-    }
-    look_from(events, near, &l);
+    look_at(events, near, 0.0, &l);
     near->start = l.gap;
-    near->rests = 0;
     if (l.gap <= cr_events_path_tolerance(events, near)) {
         near->rests = fabs(l.rate) < gain(events, near, l.at.n, 1);
         if (near->rests && !(l.gap > 0.0)) {
@@ -379,6 +429,9 @@ double cr_events_path_search(cr_events* events, cr_events_near* near)
                 return HUGE_VAL;
             }
         }
+    }
+    if (cr_events_path_apart(events, near, s0)) {
+        return HUGE_VAL;
     }
     look l;
     look_at(events, near, s0, &l);

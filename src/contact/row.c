@@ -60,14 +60,15 @@ static void place_point(cr_row* row, int32_t k, const cr_row_point* point)
     const int32_t b = block_of(row, point);
     const double c = row->at.c[k];
     row->point_block[k] = b;
-    row->x[k] = cr_row_position(point);
     row->share[b] += c;
     if (!body) {
+        row->x[k] = cr_row_position(point);
         row->move[k] = point->u;
         return;
     }
     row->p[k] = point->p;
     row->arm[k] = cr_mat3_apply(body->r, point->p);
+    row->x[k] = cr_vec3_add(row->arm[k], body->t);
     row->move[k] = cr_vec3_add(cr_mat3_apply(body->turn, point->p), body->u);
     row->arm_sum[b] = cr_vec3_add_scaled(row->arm_sum[b], c, row->arm[k]);
     row->p_sum[b] = cr_vec3_add_scaled(row->p_sum[b], c, point->p);
@@ -95,8 +96,10 @@ void cr_row_make(cr_row* row, int32_t kind, const cr_closest* at,
         }
     }
     for (int32_t b = 0; b < row->block_count; b++) {
-        push(row, b, cr_vec3_cross(row->arm_sum[b], at->n), cr_vec3_scale(row->share[b], at->n),
-             row->grad);
+        if (row->size[b] > 0) {
+            push(row, b, cr_vec3_cross(row->arm_sum[b], at->n), cr_vec3_scale(row->share[b], at->n),
+                 row->grad);
+        }
     }
 }
 
@@ -159,7 +162,7 @@ void cr_row_curve_make(cr_row_curve* curve, const cr_row* row)
     memset(curve->arm_z, 0, sizeof curve->arm_z);
     for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
         const int32_t b = row->point_block[k];
-        if (b >= 0) {
+        if (b >= 0 && row->size[b] > 0) {
             curve->z_sum[b] = cr_vec3_add(curve->z_sum[b], at.z[k]);
             if (row->body[b]) {
                 curve->arm_z[b] = cr_mat3_add(curve->arm_z[b], cr_mat3_outer(row->arm[k], at.z[k]));
@@ -167,8 +170,10 @@ void cr_row_curve_make(cr_row_curve* curve, const cr_row* row)
         }
     }
     for (int32_t b = 0; b < row->block_count; b++) {
-        block_motion(row, b, row->arm_sum[b], &curve->v);
-        weigh_motion(row, b, curve->z_sum[b], curve->arm_z[b], row->at.n, &curve->slide);
+        if (row->size[b] > 0) {
+            block_motion(row, b, row->arm_sum[b], &curve->v);
+            weigh_motion(row, b, curve->z_sum[b], curve->arm_z[b], row->at.n, &curve->slide);
+        }
     }
     const int32_t n = row->offset[row->block_count];
     for (int32_t i = 0; i < 3; i++) {
@@ -212,6 +217,31 @@ static void add_turning(const cr_row* row, int32_t b, double factor, cr_mat3 a,
     }
 }
 
+// Of a side with one point only no z_k is left, and in the interior no Q.
+int32_t cr_row_is_straight(const cr_row* row)
+{
+    int32_t count[2] = {0, 0}, moves[2] = {0, 0};
+    for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
+        const int32_t b = row->point_block[k];
+        if (b >= 0) {
+            count[cr_row_side(row->kind, k)]++;
+            moves[cr_row_side(row->kind, k)] |= row->size[b] > 0;
+        }
+    }
+    return row->at.free == 2 && !(moves[0] && count[0] > 1) && !(moves[1] && count[1] > 1);
+}
+
+// m_i += v_i.turn_j - slide_i.pull_j times factor, over n unknowns. Most rows have those of one
+// body or of two, for which the loops unroll.
+static inline void add_bending(int32_t n, const cr_row_curve* curve, double factor,
+                               double m[CR_ROW_DOFS][CR_ROW_DOFS])
+{
+    for (int32_t i = 0; i < n; i++) {
+        add_products(n, cr_vec3_scale(factor, column(&curve->v, i)), &curve->turn, m[i]);
+        add_products(n, cr_vec3_scale(-factor, column(&curve->slide, i)), &curve->pull, m[i]);
+    }
+}
+
 // d/dz_j of sum_k J_k^T c_k n. The change of c_k n is dc_k n + c_k dn; multiplied by dx_k/dz_i and
 // summed over k that is -slide_i.pull_j + v_i.turn_j. And J_k itself turns, which is the Hessian of
 // n . R_p exp(w) (sum_k c_k p_k) against w.
@@ -219,9 +249,14 @@ void cr_row_add_hessian(const cr_row* row, const cr_row_curve* curve, double fac
                         double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     const int32_t n = row->offset[row->block_count];
-    for (int32_t i = 0; i < n; i++) {
-        add_products(n, cr_vec3_scale(factor, column(&curve->v, i)), &curve->turn, m[i]);
-        add_products(n, cr_vec3_scale(-factor, column(&curve->slide, i)), &curve->pull, m[i]);
+    if (!curve) {
+        CR_ASSERT(cr_row_is_straight(row));
+    } else if (n == 6) {
+        add_bending(6, curve, factor, m);
+    } else if (n == 12) {
+        add_bending(12, curve, factor, m);
+    } else {
+        add_bending(n, curve, factor, m);
     }
     for (int32_t b = 0; b < row->block_count; b++) {
         if (row->size[b] == 6) {

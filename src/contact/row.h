@@ -96,7 +96,12 @@ typedef struct cr_row_curve {
 
 void cr_row_curve_make(cr_row_curve* curve, const cr_row* row);
 
-// m += factor d2D/dz dz. Symmetric; only the row's own unknowns are touched.
+// Whether the unknowns move a single point over a plane that has none: D is then linear in the
+// point, and cr_row_add_hessian asks for no curve.
+int32_t cr_row_is_straight(const cr_row* row);
+
+// m += factor d2D/dz dz. Symmetric; only the row's own unknowns are touched. curve may be NULL for
+// a row that is straight.
 void cr_row_add_hessian(const cr_row* row, const cr_row_curve* curve, double factor,
                         double m[CR_ROW_DOFS][CR_ROW_DOFS]);
 

@@ -32,6 +32,11 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->now);
     cr_array_release(&zone->limiting);
     cr_array_release(&zone->line);
+    cr_array_release(&zone->mark);
+    cr_array_release(&zone->group);
+    cr_array_release(&zone->mover);
+    cr_array_release(&zone->stride);
+    cr_array_release(&zone->way);
     cr_array_release(&zone->share);
     cr_array_release(&zone->spot);
     cr_array_release(&zone->result);
@@ -512,10 +517,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     const double allowed = step_allowed * scale + ulps * coordinate_scale(zone);
     double last = HUGE_VAL; // size of the step before
     cr_zone_point_place(zone);
-    status = cr_zone_line_collect(zone);
-    if (status != CAROM_OK) {
-        return status;
-    }
+    cr_zone_line_measure(zone);
     double step = cr_zone_check_step(zone, 0.0);
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);

@@ -1,5 +1,6 @@
 #include "collision/ccd.h"
 #include "contact/zone_inside.h"
+#include <string.h>
 
 // A pair may come this much nearer than it is, or than its thickness, on the way of one step.
 static const double nearest_share = 0.2;
@@ -13,6 +14,12 @@ static double pair_free(const cr_zone* zone, int32_t candidate)
     const cr_candidate* c = &zone->task->candidate[candidate];
     const cr_closest* start = &zone->now.items[candidate];
     const double separation = nearest_share * cr_min(start->distance, c->thickness);
+    const int32_t* mover = zone->mover.items + 2 * candidate;
+    const double* stride = zone->stride.items;
+    if (mover[0] >= 0 && mover[1] >= 0 &&
+        start->distance - stride[mover[0]] - stride[mover[1]] > separation) {
+        return 1.0;
+    }
     cr_vec3 x0[4] = {0}, x1[4] = {0};
     double side[2] = {0, 0}; // farthest a point of side A, B goes
     for (int k = 0; k < 4; k++) {
@@ -77,6 +84,35 @@ static double within_room(cr_zone* zone)
     return part;
 }
 
+// How far the points of each mover went from the iterate before.
+static void measure_strides(cr_zone* zone)
+{
+    double* stride = zone->stride.items;
+    memset(stride, 0, sizeof(double) * (size_t)(zone->block_count + 1));
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        const cr_zone_point* point = &zone->point.items[i];
+        double* most = &stride[point->block + 1];
+        *most = cr_max(*most, cr_vec3_norm2(cr_vec3_sub(point->x, zone->before.items[i])));
+    }
+    for (int32_t b = 0; b <= zone->block_count; b++) {
+        stride[b] = sqrt(stride[b]);
+    }
+}
+
+static void accept(cr_zone* zone)
+{
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        zone->block.items[b].gone = zone->block.items[b].gone_now;
+    }
+    for (int32_t b = 0; b <= zone->block_count; b++) {
+        zone->way.items[b] += zone->stride.items[b];
+    }
+    for (int32_t i = 0; i < zone->point.count && zone->task->member_sheet_count > 0; i++) {
+        cr_zone_point* point = &zone->point.items[i];
+        point->way += cr_vec3_norm(cr_vec3_sub(point->x, zone->before.items[i]));
+    }
+}
+
 // z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
 // become rows. Returns 0 when not even a step of `least` is free.
 double cr_zone_check_step(cr_zone* zone, double least)
@@ -92,6 +128,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
         }
         zone->along = along + step * (1.0 - along);
         cr_zone_point_place(zone);
+        measure_strides(zone);
         double free = within_room(zone);
         for (int32_t i = 0; i < zone->task->candidate_count; i++) {
             const double part = pair_free(zone, i);
@@ -101,13 +138,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
             free = cr_min(free, part);
         }
         if (free >= 1.0) {
-            for (int32_t b = 0; b < zone->block_count; b++) {
-                zone->block.items[b].gone = zone->block.items[b].gone_now;
-            }
-            for (int32_t i = 0; i < zone->point.count; i++) {
-                cr_zone_point* point = &zone->point.items[i];
-                point->way += cr_vec3_norm(cr_vec3_sub(point->x, zone->before.items[i]));
-            }
+            accept(zone);
             return step;
         }
         // the paths of a turning body are not straight lines, so what was found is tried again

@@ -26,7 +26,7 @@ typedef struct cr_zone_point {
     cr_vec3 given; // m, of a point whose motion is given: end - start
     cr_vec3 moved; // m, since the start, of a point that is not rigid
     cr_vec3 x;     // m, now
-    double way;    // m, length of its way since the candidates were measured
+    double way;    // m, length of its way since the candidates were measured; of sheets only
 } cr_zone_point;
 
 // A row of the current iterate, with its derivatives by block.
@@ -49,10 +49,25 @@ typedef struct cr_zone_line {
     double lam_before;              // kg m, at the start of the Newton step
     double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
     int32_t members;                // candidates that measure this distance
-    double stand;  // 0..1, what nearer features beside it leave of it, see give_way
-    int32_t heir;  // line that took its load over, itself if none
-    int32_t place; // in the list without those that gave way
 } cr_zone_line;
+
+// A candidate by the vertices that take part in its distance, in the order of cr_contact_key.
+typedef struct cr_zone_mark {
+    uint64_t key[2];
+    int32_t candidate;
+} cr_zone_mark;
+
+// Candidates that measure one distance, before they become a line.
+typedef struct cr_zone_group {
+    uint64_t key[2];
+    int32_t candidate; // the first of them
+    int32_t members;
+    double lam;    // kg m
+    cr_vec3 sigma; // lam times friction direction
+    double stand;  // 0..1, what nearer features beside it leave of it, see give_way
+    int32_t heir;  // group that took its load over, itself if none
+    int32_t line;  // that it becomes
+} cr_zone_group;
 
 // What a candidate takes along from one iterate to the next, whatever row it belongs to then.
 typedef struct cr_zone_share {
@@ -89,8 +104,16 @@ struct cr_zone {
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;
+    CR_ARRAY(cr_zone_mark) mark; // twice as many: the second half is for sorting
+    CR_ARRAY(cr_zone_group) group;
     CR_ARRAY(cr_zone_share) share; // [candidate_count]
-    CR_ARRAY(cr_zone_spot) spot;
+    CR_ARRAY(cr_zone_spot) spot;   // likewise twice as many
+    // [2*candidate_count] what moves side A, B: 0 something given, b + 1 block b, -1 several blocks
+    CR_ARRAY(int32_t) mover;
+    // [block_count+1] m, how far the points of each mover go, at most: in the step being tried, and
+    // all in all since the candidates were measured
+    CR_ARRAY(double) stride;
+    CR_ARRAY(double) way;
     CR_ARRAY(cr_zone_row) result;
     CR_ARRAY(double) sheet_x;       // [3*] m, nodes of the member sheets one after another
     CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
@@ -112,6 +135,7 @@ carom_status cr_zone_point_setup(cr_zone* zone);
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 
 // zone_line.c: the rows of an iterate.
+void cr_zone_line_measure(cr_zone* zone);         // how far apart the candidates are, at least
 carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
 // The candidates as they are become the rows, with the multipliers given: for the reverse.
 carom_status cr_zone_line_recall(cr_zone* zone, const double* lam);

@@ -1,14 +1,41 @@
 #include "contact/zone_inside.h"
+#include "core/order.h"
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int compare_lines(const void* a, const void* b)
+// A key as two numbers that compare as it does. No vertex is -1, so that becomes 0.
+static void pack(const cr_contact_key* key, uint64_t out[2])
 {
-    const cr_zone_row *ra = &((const cr_zone_line*)a)->row, *rb = &((const cr_zone_line*)b)->row;
-    const int order = cr_candidate_compare_keys(&ra->key, &rb->key);
-    return order ? order : (ra->candidate < rb->candidate ? -1 : ra->candidate > rb->candidate);
+    for (int i = 0; i < 2; i++) {
+        out[i] = (uint64_t)(uint32_t)(key->v[2 * i] + 1) << 32 | (uint32_t)(key->v[2 * i + 1] + 1);
+    }
 }
+
+static cr_contact_key unpack(const uint64_t key[2])
+{
+    cr_contact_key out;
+    for (int i = 0; i < 4; i++) {
+        out.v[i] = (int32_t)(uint32_t)(i % 2 ? key[i / 2] : key[i / 2] >> 32) - 1;
+    }
+    return out;
+}
+
+static int key_before(const uint64_t a[2], const uint64_t b[2])
+{
+    return a[0] != b[0] ? a[0] < b[0] : a[1] < b[1];
+}
+
+static int key_equal(const uint64_t a[2], const uint64_t b[2])
+{
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+static int mark_before(const cr_zone_mark* a, const cr_zone_mark* b)
+{
+    return key_equal(a->key, b->key) ? a->candidate < b->candidate : key_before(a->key, b->key);
+}
+
+CR_ORDER_DEFINE(sort_marks, cr_zone_mark, mark_before)
 
 // The multiplier that a key had in the last step.
 static double warm_lam(const cr_zone_task* task, const cr_contact_key* key)
@@ -32,10 +59,9 @@ static double warm_lam(const cr_zone_task* task, const cr_contact_key* key)
 void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row)
 {
     const cr_candidate* c = &zone->task->candidate[line->row.candidate];
-    cr_row_point points[4] = {{0}};
+    cr_row_point points[4];
     for (int k = 0; k < 4; k++) {
-        points[k].block = -1;
-        if (line->point[k] >= 0) {
+        if (line->row.at.active >> k & 1) { // the others are not read
             const cr_zone_point* point = &zone->point.items[line->point[k]];
             points[k] =
                 (cr_row_point){.body = point->rigid ? &zone->block.items[point->block].body : NULL,
@@ -59,35 +85,89 @@ void cr_zone_line_lock(const cr_zone_block* block, double* a)
 }
 
 // The line's derivatives by block; blocks without unknowns are left out.
-static void derive(const cr_zone* zone, cr_zone_line* line)
+static void derive_rubbing(const cr_zone* zone, cr_zone_line* line)
 {
     cr_row row;
-    cr_zone_line_row(zone, line, &row);
     cr_row_slip slip;
-    const int rubs = line->mu > 0.0;
-    line->tau = line->rub = (cr_vec3){0, 0, 0};
-    if (rubs) {
-        cr_row_slip_make(&slip, &row, zone->stick);
-        line->tau = slip.tau;
-        line->rub = slip.s;
-    }
+    cr_zone_line_row(zone, line, &row);
+    cr_row_slip_make(&slip, &row, zone->stick);
+    line->tau = slip.tau;
+    line->rub = slip.s;
     line->block_count = line->offset[0] = 0;
     for (int b = 0; b < row.block_count; b++) {
         if (row.size[b] == 0) {
             continue;
         }
-        const cr_zone_block* block = &zone->block.items[row.block[b]];
         const int at = line->offset[line->block_count];
         for (int i = 0; i < row.size[b]; i++) {
             line->a[at + i] = row.grad[row.offset[b] + i];
-            line->f[at + i] = rubs ? line->mu * slip.force[row.offset[b] + i] : 0.0;
-        }
-        if (block->lock) {
-            cr_zone_line_lock(block, line->a + at);
-            cr_zone_line_lock(block, line->f + at);
+            line->f[at + i] = line->mu * slip.force[row.offset[b] + i];
         }
         line->block[line->block_count++] = row.block[b];
         line->offset[line->block_count] = at + row.size[b];
+    }
+}
+
+// The place of a block among those of a line, which it joins if it is not there yet.
+static int place_of(const cr_zone* zone, cr_zone_line* line, int32_t block)
+{
+    int b = 0;
+    while (b < line->block_count && line->block[b] != block) {
+        b++;
+    }
+    if (b == line->block_count) {
+        line->block_count++;
+        line->block[b] = block;
+        line->offset[b + 1] = line->offset[b] + zone->block.items[block].size;
+    }
+    return b;
+}
+
+// The same without friction, as cr_row_make has it: (jth^T (R sum c p x n), sum c n).
+static void derive_smooth(const cr_zone* zone, cr_zone_line* line)
+{
+    const cr_closest* at = &line->row.at;
+    double share[4] = {0};
+    cr_vec3 p[4] = {{0}};
+    line->tau = line->rub = (cr_vec3){0, 0, 0};
+    line->block_count = line->offset[0] = 0;
+    for (int k = 0; k < 4; k++) {
+        if (!(at->active >> k & 1)) {
+            continue;
+        }
+        const cr_zone_point* point = &zone->point.items[line->point[k]];
+        if (point->block >= 0) {
+            const int b = place_of(zone, line, point->block);
+            share[b] += at->c[k];
+            p[b] = cr_vec3_add_scaled(p[b], at->c[k], point->p);
+        }
+    }
+    memset(line->f, 0, sizeof(double) * (size_t)line->offset[line->block_count]);
+    for (int b = 0; b < line->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[line->block[b]];
+        double* a = line->a + line->offset[b];
+        if (block->size == 6) {
+            const cr_vec3 arm = cr_mat3_apply(block->body.r, p[b]);
+            cr_vec3_store(a, cr_mat3_tapply(block->body.jth, cr_vec3_cross(arm, at->n)));
+            a += 3;
+        }
+        cr_vec3_store(a, cr_vec3_scale(share[b], at->n));
+    }
+}
+
+static void derive(const cr_zone* zone, cr_zone_line* line)
+{
+    if (line->mu > 0.0) {
+        derive_rubbing(zone, line);
+    } else {
+        derive_smooth(zone, line);
+    }
+    for (int b = 0; b < line->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[line->block[b]];
+        if (block->lock) {
+            cr_zone_line_lock(block, line->a + line->offset[b]);
+            cr_zone_line_lock(block, line->f + line->offset[b]);
+        }
     }
 }
 
@@ -116,19 +196,23 @@ static double aslant(const cr_candidate* c, const cr_vec3 x[4], const cr_closest
     return smooth((crossing / (parallel_share * c->thickness) - 1.0) / 3.0);
 }
 
-static int compare_spots(const void* a, const void* b)
+// Only where edges cross does the row of both depend on their not being parallel.
+static double say_of(const cr_zone* zone, int32_t candidate)
 {
-    const cr_zone_spot *sa = a, *sb = b;
+    return zone->now.items[candidate].free < 2 ? 1.0 : zone->share.items[candidate].aslant;
+}
+
+static int spot_before(const cr_zone_spot* a, const cr_zone_spot* b)
+{
     for (int i = 0; i < 2; i++) {
-        if (sa->body[i] != sb->body[i]) {
-            return sa->body[i] < sb->body[i] ? -1 : 1;
+        if (a->body[i] != b->body[i]) {
+            return a->body[i] < b->body[i];
         }
     }
-    if (sa->at.x != sb->at.x) {
-        return sa->at.x < sb->at.x ? -1 : 1;
-    }
-    return sa->line < sb->line ? -1 : sa->line > sb->line;
+    return a->at.x != b->at.x ? a->at.x < b->at.x : a->line < b->line;
 }
+
+CR_ORDER_DEFINE(sort_spots, cr_zone_spot, spot_before)
 
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
 // edge and an edge against an edge: several rows, one contact. Which of them there are changes from
@@ -139,6 +223,9 @@ static carom_status crowd(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
     zone->spot.count = 0;
+    if (!cr_array_reserve(&zone->spot, 2 * zone->line.count)) {
+        return CAROM_ERR_MEMORY;
+    }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
         const cr_pair* pair = &task->candidate[line->row.candidate].pair;
@@ -153,16 +240,10 @@ static carom_status crowd(cr_zone* zone)
                                              zone->point.items[line->point[k]].x);
             }
         }
-        if (!cr_array_push(&zone->spot, spot)) {
-            return CAROM_ERR_MEMORY;
-        }
+        zone->spot.items[zone->spot.count++] = spot;
     }
     cr_zone_spot* spots = zone->spot.items;
-    if (zone->spot.count > 1) {
-        if (zone->spot.count > 1) {
-            qsort(spots, (size_t)zone->spot.count, sizeof(cr_zone_spot), compare_spots);
-        }
-    }
+    sort_spots(spots, spots + zone->spot.count, zone->spot.count);
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
         const double range = task->candidate[line->row.candidate].blur;
@@ -262,6 +343,10 @@ static cr_closest classify(const cr_zone* zone, int32_t candidate, cr_vec3 x[4])
 // How far the points of a candidate have come along their ways, both sides together.
 static double way_of(const cr_zone* zone, int32_t candidate)
 {
+    const int32_t* mover = zone->mover.items + 2 * candidate;
+    if (mover[0] >= 0 && mover[1] >= 0) {
+        return zone->way.items[mover[0]] + zone->way.items[mover[1]];
+    }
     const int32_t* corner = zone->corner.items + 4 * candidate;
     const int edges = zone->task->candidate[candidate].pair.kind == CR_PAIR_EE;
     double side[2] = {0, 0};
@@ -288,92 +373,163 @@ void cr_zone_line_refresh(cr_zone* zone)
     }
 }
 
+// The distance of candidate i here, as far as it is known without looking: where everything was
+// when it was measured last it is that, and elsewhere no less than what the ways leave of it.
+static double least_distance(const cr_zone* zone, int32_t i, double way)
+{
+    const cr_zone_share* share = &zone->share.items[i];
+    return share->seen - (way - share->way);
+}
+
+static void look(cr_zone* zone, int32_t i, double way, cr_vec3 x[4])
+{
+    zone->now.items[i] = classify(zone, i, x);
+    zone->share.items[i].seen = zone->now.items[i].distance;
+    zone->share.items[i].way = way;
+}
+
+void cr_zone_line_measure(cr_zone* zone)
+{
+    cr_vec3 x[4];
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        const double way = way_of(zone, i), least = least_distance(zone, i, way);
+        if (way == 0.0 || least >= 2.0 * zone->task->candidate[i].thickness) {
+            zone->now.items[i].distance = least;
+        } else {
+            look(zone, i, way, x);
+        }
+    }
+}
+
 // Rows come and go with the features that are closest, but the force at a place stays: every
 // candidate takes its part of its row's multiplier along.
-static void hand_out(cr_zone* zone)
+static void hand_out(const cr_zone* zone, cr_zone_share* share)
 {
-    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
-        cr_zone_share* share = &zone->share.items[i];
-        share->lam = 0.0;
-        if (share->line >= 0) {
-            const cr_zone_line* line = &zone->line.items[share->line];
-            share->lam = line->row.lam / line->members;
-            share->sigma = line->sigma;
-        }
-        share->line = -1;
+    share->lam = 0.0;
+    if (share->line >= 0) {
+        const cr_zone_line* line = &zone->line.items[share->line];
+        share->lam = line->row.lam / line->members;
+        share->sigma = line->sigma;
     }
+    share->line = -1;
+}
+
+// Classifies every candidate at the current points and marks those near enough to matter, those
+// that carry a load and those that stopped a step.
+static carom_status choose(cr_zone* zone, int first)
+{
+    const cr_zone_task* task = zone->task;
+    zone->mark.count = 0;
+    if (!cr_array_reserve(&zone->mark, 2 * task->candidate_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < task->candidate_count; i++) {
+        const cr_candidate* c = &task->candidate[i];
+        cr_zone_share* share = &zone->share.items[i];
+        cr_closest* now = &zone->now.items[i];
+        cr_vec3 x[4];
+        hand_out(zone, share);
+        // what was far off and has not come far since is still too far to matter
+        const double way = way_of(zone, i), least = least_distance(zone, i, way);
+        if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
+            now->distance = least;
+            continue;
+        }
+        look(zone, i, way, x);
+        share->aslant = aslant(c, x, now);
+        share->lam = first ? 0.0 : share->lam;
+        if (!(say_of(zone, i) > 0.0) || (!(now->distance - c->thickness < c->thickness) &&
+                                         !(share->lam > 0.0) && !zone->limiting.items[i])) {
+            continue;
+        }
+        const cr_contact_key key = cr_candidate_key(&c->pair, now->active);
+        cr_zone_mark* mark = &zone->mark.items[zone->mark.count++];
+        mark->candidate = i;
+        pack(&key, mark->key);
+    }
+    sort_marks(zone->mark.items, zone->mark.items + zone->mark.count, zone->mark.count);
+    return CAROM_OK;
 }
 
 // Candidates of equal key measure the same distance: one of them stands for all.
-static void merge(cr_zone* zone)
+static carom_status merge(cr_zone* zone)
 {
-    cr_zone_line* lines = zone->line.items;
-    if (zone->line.count > 1) {
-        qsort(lines, (size_t)zone->line.count, sizeof(cr_zone_line), compare_lines);
+    zone->group.count = 0;
+    if (!cr_array_reserve(&zone->group, zone->mark.count)) {
+        return CAROM_ERR_MEMORY;
     }
-    int32_t kept = 0;
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        cr_zone_line* last = kept > 0 ? &lines[kept - 1] : NULL;
-        const int32_t candidate = lines[i].row.candidate;
-        if (last && cr_candidate_compare_keys(&last->row.key, &lines[i].row.key) == 0) {
-            last->sigma = cr_vec3_add(last->sigma, lines[i].sigma);
-            last->row.lam += lines[i].row.lam;
-            last->members++;
-        } else {
-            lines[kept++] = lines[i];
+    cr_zone_group* group = zone->group.items - 1;
+    for (int32_t i = 0; i < zone->mark.count; i++) {
+        const cr_zone_mark* mark = &zone->mark.items[i];
+        cr_zone_share* share = &zone->share.items[mark->candidate];
+        if (zone->group.count == 0 || !key_equal(group->key, mark->key)) {
+            group = &zone->group.items[zone->group.count];
+            *group = (cr_zone_group){.key = {mark->key[0], mark->key[1]},
+                                     .candidate = mark->candidate,
+                                     .stand = 1.0,
+                                     .heir = zone->group.count++};
         }
-        zone->share.items[candidate].line = kept - 1;
+        group->members++;
+        group->lam += share->lam;
+        group->sigma = cr_vec3_add_scaled(group->sigma, share->lam, share->sigma);
+        share->line = zone->group.count - 1; // the group, until there are lines
     }
-    zone->line.count = kept;
+    return CAROM_OK;
 }
 
-static cr_zone_line* find_line(cr_zone* zone, const cr_contact_key* key)
+static cr_zone_group* find_group(cr_zone* zone, const uint64_t key[2])
 {
-    int32_t low = 0, high = zone->line.count - 1;
-    while (low <= high) {
+    int32_t low = 0, high = zone->group.count;
+    while (low < high) {
         const int32_t mid = low + (high - low) / 2;
-        const int order = cr_candidate_compare_keys(&zone->line.items[mid].row.key, key);
-        if (order == 0) {
-            return &zone->line.items[mid];
-        }
-        if (order < 0) {
+        if (key_before(zone->group.items[mid].key, key)) {
             low = mid + 1;
         } else {
-            high = mid - 1;
+            high = mid;
         }
     }
-    return NULL;
+    cr_zone_group* found = &zone->group.items[low];
+    return low < zone->group.count && key_equal(found->key, key) ? found : NULL;
 }
 
-// Follows a line to the one that has its load now.
-static int32_t heir(const cr_zone* zone, int32_t line)
+// Follows a group to the one that has its load now.
+static int32_t heir(const cr_zone* zone, int32_t group)
 {
-    while (zone->line.items[line].heir != line) {
-        line = zone->line.items[line].heir;
+    while (zone->group.items[group].heir != group) {
+        group = zone->group.items[group].heir;
     }
-    return line;
+    return group;
 }
 
 // Candidate i is nearest elsewhere than at the feature `key`, which is part of it.
-static void push_aside(cr_zone* zone, int32_t i, const cr_contact_key* key)
+static void push_aside(cr_zone* zone, int32_t i, const uint64_t key[2])
 {
-    cr_zone_line* lines = zone->line.items;
-    cr_zone_line* rim = find_line(zone, key);
+    cr_zone_group* rim = find_group(zone, key);
     if (!rim || !(rim->stand > 0.0)) {
         return;
     }
-    const int32_t to = heir(zone, zone->share.items[i].line);
-    if (&lines[to] == rim) {
+    const int32_t at = heir(zone, zone->share.items[i].line);
+    cr_zone_group* to = &zone->group.items[at];
+    if (to == rim) {
         return; // as near to each other as round-off: one of the two has to stay
     }
     rim->stand *= 1.0 - zone->share.items[i].aslant;
     if (!(rim->stand > 0.0)) {
-        lines[to].row.lam += rim->row.lam;
-        lines[to].sigma = cr_vec3_add(lines[to].sigma, rim->sigma);
-        lines[to].members += rim->members;
-        rim->heir = to;
+        to->lam += rim->lam;
+        to->sigma = cr_vec3_add(to->sigma, rim->sigma);
+        to->members += rim->members;
+        rim->heir = at;
     }
 }
+
+// The vertices that may take part in a distance of each kind of pair, as bits, ascending.
+static const int8_t parts[4][10] = {
+    [CR_PAIR_PP] = {9},
+    [CR_PAIR_PE] = {9, 10, 11},
+    [CR_PAIR_PT] = {9, 10, 11, 12, 13, 14, 15},
+    [CR_PAIR_EE] = {5, 6, 7, 9, 10, 11, 13, 14, 15},
+};
+static const int8_t bit_count[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
 // A corner over a face is near the edges of that face too, and one past an edge is near the flat
 // diagonal that ends there. Such rows measure no distance between the bodies: something beside them
@@ -384,108 +540,85 @@ static void push_aside(cr_zone* zone, int32_t i, const cr_contact_key* key)
 // their overlap and displace nothing.
 static void give_way(cr_zone* zone)
 {
-    cr_zone_line* lines = zone->line.items;
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        lines[i].stand = 1.0;
-        lines[i].heir = i;
+    int32_t count[5] = {0}; // of groups by how many vertices they have
+    for (int32_t i = 0; i < zone->group.count; i++) {
+        count[bit_count[zone->now.items[zone->group.items[i].candidate].active]]++;
     }
     for (int32_t i = 0; i < zone->task->candidate_count; i++) {
         const cr_pair* pair = &zone->task->candidate[i].pair;
         const cr_zone_share* share = &zone->share.items[i];
-        const int32_t active = zone->now.items[i].active;
         if (share->line < 0 || !(share->aslant > 0.0)) {
             continue;
         }
-        const int32_t side_b = pair->kind == CR_PAIR_EE ? 12 : 8;
-        for (int32_t mask = 1; mask < 16; mask++) {
-            int present = mask != active && (mask & side_b) && (mask & ~side_b);
-            for (int k = 0; k < 4; k++) {
-                present &= !(mask >> k & 1) || pair->v[k] >= 0;
-            }
-            if (present) {
-                const cr_contact_key key = cr_candidate_key(pair, mask);
-                push_aside(zone, i, &key);
+        for (const int8_t* part = parts[pair->kind]; *part; part++) {
+            if (*part != zone->now.items[i].active && count[bit_count[*part]] > 0) {
+                const cr_contact_key key = cr_candidate_key(pair, *part);
+                uint64_t packed[2];
+                pack(&key, packed);
+                push_aside(zone, i, packed);
             }
         }
     }
-    int32_t kept = 0;
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        lines[i].place = kept;
-        kept += lines[i].stand > 0.0;
-    }
-    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
-        cr_zone_share* share = &zone->share.items[i];
-        share->line = share->line >= 0 ? lines[heir(zone, share->line)].place : -1;
-    }
-    kept = 0;
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        if (lines[i].stand > 0.0) {
-            lines[kept] = lines[i];
-            lines[kept++].say *= lines[i].stand;
-        }
-    }
-    zone->line.count = kept;
 }
 
-// Classifies every candidate at the current points and keeps as rows those near enough to matter,
-// those that carry a load and those that stopped a step.
-carom_status cr_zone_line_collect(cr_zone* zone)
+// The groups that stand become lines.
+static carom_status make_lines(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
-    const int first = zone->report.iterations == 0;
-    hand_out(zone);
     zone->line.count = 0;
-    for (int32_t i = 0; i < task->candidate_count; i++) {
-        const cr_candidate* c = &task->candidate[i];
-        const cr_zone_share* share = &zone->share.items[i];
-        cr_vec3 x[4];
-        cr_closest* now = &zone->now.items[i];
-        // what was far off and has not come far since is still too far to matter
-        const double way = way_of(zone, i);
-        const double least = share->seen - (way - share->way);
-        if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
-            now->distance = least;
-            continue;
-        }
-        *now = classify(zone, i, x);
-        zone->share.items[i].seen = now->distance;
-        zone->share.items[i].way = way;
-        const double gap = now->distance - c->thickness;
-        zone->share.items[i].aslant = aslant(c, x, now);
-        // only where edges cross does the row of both depend on their not being parallel
-        cr_zone_line line = {.say = now->free < 2 ? 1.0 : share->aslant, .members = 1};
-        if (!(line.say > 0.0)) {
-            continue;
-        }
-        line.row.key = cr_candidate_key(&c->pair, now->active);
-        line.row.lam = first ? 0.0 : share->lam;
-        if (!(gap < c->thickness) && !(line.row.lam > 0.0) && !zone->limiting.items[i]) {
-            continue;
-        }
-        line.row.candidate = i;
-        line.row.at = *now;
-        line.row.gap = gap;
-        line.sigma = cr_vec3_scale(line.row.lam, share->sigma);
-        memcpy(line.point, zone->corner.items + 4 * i, sizeof line.point);
-        line.eps = c->compliance;
-        line.mu = c->friction;
-        if (!cr_array_push(&zone->line, line)) {
-            return CAROM_ERR_MEMORY;
-        }
+    if (!cr_array_reserve(&zone->line, zone->group.count)) {
+        return CAROM_ERR_MEMORY;
     }
-    merge(zone);
-    give_way(zone);
-    for (int32_t i = 0; i < zone->line.count; i++) {
+    for (int32_t i = 0; i < zone->group.count; i++) {
+        cr_zone_group* group = &zone->group.items[i];
+        const cr_candidate* c = &task->candidate[group->candidate];
+        if (!(group->stand > 0.0)) {
+            continue;
+        }
+        group->line = zone->line.count;
+        cr_zone_line* line = &zone->line.items[zone->line.count++];
+        line->row.candidate = group->candidate;
+        line->row.key = unpack(group->key);
+        line->row.at = zone->now.items[group->candidate];
+        line->row.gap = line->row.at.distance - c->thickness;
+        line->row.lam = group->lam;
+        line->members = group->members;
+        line->sigma = group->sigma;
+        line->say = say_of(zone, group->candidate) * group->stand;
+        line->eps = c->compliance;
+        line->mu = c->friction;
+        line->active = 0;
+        memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);
+    }
+    for (int32_t i = 0; i < zone->mark.count; i++) {
+        cr_zone_share* share = &zone->share.items[zone->mark.items[i].candidate];
+        share->line = zone->group.items[heir(zone, share->line)].line;
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_zone_line_collect(cr_zone* zone)
+{
+    const int first = zone->report.iterations == 0;
+    carom_status status = choose(zone, first);
+    if (status == CAROM_OK) {
+        status = merge(zone);
+    }
+    if (status == CAROM_OK) {
+        give_way(zone);
+        status = make_lines(zone);
+    }
+    for (int32_t i = 0; i < zone->line.count && status == CAROM_OK; i++) {
         cr_zone_line* line = &zone->line.items[i];
         derive(zone, line);
         if (first) {
-            line->row.lam = warm_lam(task, &line->row.key);
+            line->row.lam = warm_lam(zone->task, &line->row.key);
         }
         line->sigma = line->row.lam > 0.0 && !first
                           ? cr_vec3_scale(1.0 / line->row.lam, line->sigma)
                           : line->rub;
     }
-    return crowd(zone);
+    return status == CAROM_OK ? crowd(zone) : status;
 }
 
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
@@ -581,12 +714,23 @@ static void add_part(cr_zone* zone, const cr_row* row, double m[CR_ROW_DOFS][CR_
                 continue;
             }
             double part[36];
+            const double* from = &m[row->offset[i]][row->offset[j]];
             for (int r = 0; r < row->size[i]; r++) {
-                for (int s = 0; s < row->size[j]; s++) {
-                    part[r * row->size[j] + s] = m[row->offset[i] + r][row->offset[j] + s];
-                }
+                memcpy(part + r * row->size[j], from + r * CR_ROW_DOFS,
+                       (size_t)row->size[j] * sizeof(double));
             }
             cr_zone_matrix_add(&zone->matrix, row->block[i], row->block[j], part);
+        }
+    }
+}
+
+// 0 over a row's own unknowns; the rest stays as it is.
+static void clear(const cr_row* row, double m[CR_ROW_DOFS][CR_ROW_DOFS])
+{
+    const int32_t n = row->offset[row->block_count];
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            m[i][j] = 0.0;
         }
     }
 }
@@ -595,10 +739,14 @@ static void add_curve(cr_zone* zone, const cr_zone_line* line)
 {
     cr_row row;
     cr_row_curve curve;
-    double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
+    double m[CR_ROW_DOFS][CR_ROW_DOFS];
     cr_zone_line_row(zone, line, &row);
-    cr_row_curve_make(&curve, &row);
-    cr_row_add_hessian(&row, &curve, -line->row.lam, m);
+    clear(&row, m);
+    const int bends = line->mu > 0.0 || !cr_row_is_straight(&row);
+    if (bends) {
+        cr_row_curve_make(&curve, &row);
+    }
+    cr_row_add_hessian(&row, bends ? &curve : NULL, -line->row.lam, m);
     if (line->mu > 0.0) {
         cr_row_slip slip;
         slip_of(zone, line, &row, &slip);
@@ -632,8 +780,9 @@ void cr_zone_line_hold(cr_zone* zone, int32_t stick)
         }
         cr_row row;
         cr_row_slip slip;
-        double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
+        double m[CR_ROW_DOFS][CR_ROW_DOFS];
         cr_zone_line_row(zone, line, &row);
+        clear(&row, m);
         cr_row_slip_make(&slip, &row, zone->stick);
         const double spring = is_stopped(zone, line, stick)
                                   ? CR_ZONE_STICK / line->eps / slip.weight
@@ -652,22 +801,33 @@ double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t s
     return CR_ZONE_STICK / line->eps / weight / line->mu;
 }
 
+// part = weight (a - f) a^T over two blocks of a line
+static inline void outer(const cr_zone_line* line, double weight, int32_t friction, int32_t i,
+                         int32_t ni, int32_t j, int32_t nj, double* restrict part)
+{
+    for (int r = 0; r < ni; r++) {
+        const double f = friction ? line->f[i + r] : 0.0;
+        const double b = weight * (line->a[i + r] - f);
+        for (int s = 0; s < nj; s++) {
+            part[r * nj + s] = b * line->a[j + s];
+        }
+    }
+}
+
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction)
 {
     for (int i = 0; i < line->block_count; i++) {
-        const int ni = line->offset[i + 1] - line->offset[i];
+        const int32_t at = line->offset[i], ni = line->offset[i + 1] - at;
         for (int j = 0; j < line->block_count; j++) {
             if (zone->matrix.symmetric && j > i) {
                 continue;
             }
-            const int nj = line->offset[j + 1] - line->offset[j];
+            const int32_t to = line->offset[j], nj = line->offset[j + 1] - to;
             double part[36];
-            for (int r = 0; r < ni; r++) {
-                const int at = line->offset[i] + r;
-                const double b = weight * (friction ? line->a[at] - line->f[at] : line->a[at]);
-                for (int s = 0; s < nj; s++) {
-                    part[r * nj + s] = b * line->a[line->offset[j] + s];
-                }
+            if (ni == 6 && nj == 6) {
+                outer(line, weight, friction, at, 6, to, 6, part); // two bodies: unrolled
+            } else {
+                outer(line, weight, friction, at, ni, to, nj, part);
             }
             cr_zone_matrix_add(&zone->matrix, line->block[i], line->block[j], part);
         }

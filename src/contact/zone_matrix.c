@@ -69,6 +69,17 @@ void cr_zone_matrix_zero(cr_zone_matrix* m)
     }
 }
 
+// at[r][c] += b[r][c], rows of at being n apart.
+static inline void add_block(int32_t ni, int32_t nj, const double* restrict b, int32_t n,
+                             double* restrict at)
+{
+    for (int32_t r = 0; r < ni; r++) {
+        for (int32_t c = 0; c < nj; c++) {
+            at[r * n + c] += b[r * nj + c];
+        }
+    }
+}
+
 // A dense symmetric matrix is kept whole, so that it does not matter which way a block is given.
 void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b)
 {
@@ -79,10 +90,10 @@ void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b
     const int32_t n = m->scalar_count, fi = m->first.items[i], fj = m->first.items[j];
     const int32_t ni = m->first.items[i + 1] - fi, nj = m->first.items[j + 1] - fj;
     double* const at = m->base.items + (size_t)fi * (size_t)n + fj;
-    for (int32_t r = 0; r < ni; r++) {
-        for (int32_t c = 0; c < nj; c++) {
-            at[r * n + c] += b[r * nj + c];
-        }
+    if (ni == 6 && nj == 6) {
+        add_block(6, 6, b, n, at); // two bodies, as nearly always: unrolled
+    } else {
+        add_block(ni, nj, b, n, at);
     }
     if (m->symmetric && i != j) {
         double* const mirror = m->base.items + (size_t)fj * (size_t)n + fi;

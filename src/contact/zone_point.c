@@ -1,4 +1,5 @@
 #include "contact/zone_inside.h"
+#include <string.h>
 
 static int32_t find_frame(const cr_zone_task* task, int32_t frame)
 {
@@ -91,6 +92,29 @@ static carom_status number_points(cr_zone* zone)
     return CAROM_OK;
 }
 
+// Who moves the sides of the candidates, and how far that has come.
+static void name_movers(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        const int32_t kind = zone->task->candidate[i].pair.kind;
+        int32_t* mover = zone->mover.items + 2 * i;
+        mover[0] = mover[1] = -2;
+        for (int k = 0; k < 4; k++) {
+            const int32_t p = zone->corner.items[4 * i + k];
+            if (p >= 0) {
+                int32_t* side = &mover[cr_row_side(kind, k)];
+                const int32_t here = zone->point.items[p].block + 1;
+                *side = *side == -2 || *side == here ? here : -1;
+            }
+        }
+    }
+    memset(zone->way.items, 0, sizeof(double) * (size_t)(zone->block_count + 1));
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        double* way = &zone->way.items[zone->point.items[i].block + 1];
+        *way = cr_max(*way, zone->point.items[i].way);
+    }
+}
+
 carom_status cr_zone_point_setup(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
@@ -99,6 +123,9 @@ carom_status cr_zone_point_setup(cr_zone* zone)
         !cr_array_reserve(&zone->now, task->candidate_count) ||
         !cr_array_reserve(&zone->limiting, task->candidate_count) ||
         !cr_array_reserve(&zone->share, task->candidate_count) ||
+        !cr_array_reserve(&zone->mover, 2 * task->candidate_count) ||
+        !cr_array_reserve(&zone->stride, zone->block_count + 1) ||
+        !cr_array_reserve(&zone->way, zone->block_count + 1) ||
         !cr_array_reserve(&zone->before, most)) {
         return CAROM_ERR_MEMORY;
     }
@@ -117,6 +144,7 @@ carom_status cr_zone_point_setup(cr_zone* zone)
             task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
         point->way = cr_vec3_norm(cr_vec3_sub(point->x0, seen));
     }
+    name_movers(zone);
     return CAROM_OK;
 }
 

@@ -18,7 +18,9 @@
 
 // Appends one item (an expression of the item type). False when memory cannot be had.
 #define cr_array_push(a, item)                                                                     \
-    (cr_array_reserve((a), (a)->count + 1) ? ((a)->items[(a)->count++] = (item), 1) : 0)
+    ((a)->count < (a)->capacity || cr_array_reserve((a), (a)->count + 1)                           \
+         ? ((a)->items[(a)->count++] = (item), 1)                                                  \
+         : 0)
 
 #define cr_array_release(a)                                                                        \
     (cr_memory_free((a)->items), (a)->items = NULL, (a)->count = (a)->capacity = 0)

@@ -118,9 +118,38 @@ static carom_status cholesky_by_kernels(int32_t n, double* a)
     return CAROM_OK;
 }
 
+// Row by row, for what is too small for anything cleverer.
+static carom_status cholesky_by_rows(int32_t n, double* a)
+{
+    double inverse[kernel_least];
+    for (int32_t i = 0; i < n; i++) {
+        double* row = row_of(a, n, i);
+        double left = row[i];
+        const double least = pivot_floor * fabs(left);
+        for (int32_t j = 0; j < i; j++) {
+            const double* other = row_in(a, n, j);
+            double sum = row[j];
+            for (int32_t k = 0; k < j; k++) {
+                sum -= row[k] * other[k];
+            }
+            row[j] = sum * inverse[j];
+            left -= row[j] * row[j];
+        }
+        if (!(left > least && left <= DBL_MAX)) {
+            return CAROM_ERR_NOT_POSITIVE;
+        }
+        row[i] = sqrt(left);
+        inverse[i] = 1.0 / row[i];
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_dense_cholesky(int32_t n, double* a)
 {
-    if (n >= kernel_least && n <= kernel_most) {
+    if (n < kernel_least) {
+        return cholesky_by_rows(n, a);
+    }
+    if (n <= kernel_most) {
         return cholesky_by_kernels(n, a);
     }
     for (int32_t j = 0; j < n; j += pivots_at_once) {
@@ -210,7 +239,7 @@ static carom_status lu_by_kernels(int32_t n, double* a, int32_t* pivot)
 
 // The largest entry of column j from the diagonal on becomes the pivot. It is compared with what
 // the column holds above the diagonal: |L| <= 1, so no entry of column j of A exceeds the sum of
-// |U|.
+// |U|. Zeros are passed over: the systems of impacts are mostly that.
 carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
 {
     if (n >= kernel_least && n <= kernel_most) {
@@ -218,8 +247,11 @@ carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
     }
     for (int32_t j = 0; j < n; j++) {
         double above = 0.0;
+        int finite = 1;
         for (int32_t i = 0; i < j; i++) {
-            above = cr_max(above, fabs(row_in(a, n, i)[j]));
+            const double size = fabs(row_in(a, n, i)[j]);
+            finite &= size <= DBL_MAX; // a NaN that only zeros were multiplied with is still here
+            above = cr_max(above, size);
         }
         int32_t p = j;
         for (int32_t i = j + 1; i < n; i++) {
@@ -227,18 +259,24 @@ carom_status cr_dense_lu(int32_t n, double* a, int32_t* pivot)
         }
         double* row = row_of(a, n, j);
         const double size = fabs(row_in(a, n, p)[j]);
-        if (!(size > lu_pivot_floor * above && size <= DBL_MAX)) {
+        if (!(finite && size > lu_pivot_floor * above && size <= DBL_MAX)) {
             return CAROM_ERR_NOT_POSITIVE;
         }
         pivot[j] = p;
         if (p != j) {
             exchange_rows(n, row, row_of(a, n, p));
         }
+        int32_t end = n;
+        while (end > j + 1 && row[end - 1] == 0.0) {
+            end--;
+        }
         const double inverse = 1.0 / row[j];
         for (int32_t i = j + 1; i < n; i++) {
             double* other = row_of(a, n, i);
-            other[j] *= inverse;
-            subtract_scaled(n - j - 1, other[j], row + j + 1, other + j + 1);
+            if (other[j] != 0.0) {
+                other[j] *= inverse;
+                subtract_scaled(end - j - 1, other[j], row + j + 1, other + j + 1);
+            }
         }
     }
     return CAROM_OK;

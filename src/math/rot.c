@@ -10,6 +10,13 @@ enum { LAST = 31 };
 // what is left of that in f_6 is below 1e-18 of it.
 static const double downward_limit = 10.0; // [rad^2] |w| = 3.16
 
+// Most turns of a step are small, and for those a lower start leaves no more: from n = last and
+// last - 1 on, 6! s^((last-5)/2) / (last+1)! is below 1e-16 in f_6.
+static int start_of(double s)
+{
+    return s < 1e-4 ? 11 : s < 0.25 ? 17 : LAST;
+}
+
 static const double inverse_factorial[LAST + 1] = {
     1.0,
     1.0,
@@ -62,14 +69,19 @@ static void even_and_odd(double s, double f[7])
         }
         return;
     }
-    double last[2] = {inverse_factorial[LAST - 1], inverse_factorial[LAST]}; // even n, odd n
-    for (int n = LAST - 2; n >= 0; n--) {
-        double* g = &last[n % 2];
-        *g = inverse_factorial[n] - s * *g;
-        if (n < 7) {
-            f[n] = *g;
-        }
+    int n = start_of(s);
+    double even = inverse_factorial[n - 1], odd = inverse_factorial[n];
+    for (n -= 2; n > 6; n -= 2) {
+        even = inverse_factorial[n - 1] - s * even;
+        odd = inverse_factorial[n] - s * odd;
     }
+    f[6] = even;
+    f[5] = inverse_factorial[5] - s * odd;
+    f[4] = inverse_factorial[4] - s * f[6];
+    f[3] = inverse_factorial[3] - s * f[5];
+    f[2] = inverse_factorial[2] - s * f[4];
+    f[1] = inverse_factorial[1] - s * f[3];
+    f[0] = inverse_factorial[0] - s * f[2];
     if (s > 1.0) { // here they pass through 0, and the rule keeps their absolute digits only
         cosine_and_sine(s, f);
     }

@@ -1,7 +1,7 @@
 #include "core/memory.h"
+#include "core/order.h"
 #include "core/parallel.h"
 #include "sim/sim_inside.h"
-#include <stdlib.h>
 #include <string.h>
 
 // A step whose look around was too narrow is done again with a wider one at most this often.
@@ -219,11 +219,12 @@ static carom_status put_aside(cr_sim* sim)
     return status;
 }
 
-static int compare_memory(const void* a, const void* b)
+static int memory_before(const cr_contact_memory* a, const cr_contact_memory* b)
 {
-    const cr_contact_memory *ma = a, *mb = b;
-    return cr_candidate_compare_keys(&ma->key, &mb->key);
+    return cr_candidate_compare_keys(&a->key, &b->key) < 0;
 }
+
+CR_ORDER_DEFINE(sort_memory, cr_contact_memory, memory_before)
 
 // The last act: nothing before this has changed the state.
 static carom_status commit(cr_sim* sim)
@@ -245,10 +246,10 @@ static carom_status commit(cr_sim* sim)
             }
         }
     }
-    if (next->memory.count > 1) {
-        qsort(next->memory.items, (size_t)next->memory.count, sizeof(cr_contact_memory),
-              compare_memory);
+    if (!cr_array_reserve(&next->memory, 2 * next->memory.count)) {
+        return CAROM_ERR_MEMORY;
     }
+    sort_memory(next->memory.items, next->memory.items + next->memory.count, next->memory.count);
     next->step = state->step + 1;
     next->time = (double)next->step * sim->model->world.dt;
     return cr_state_copy(state, next);
