@@ -17,6 +17,10 @@ struct cr_backward {
     CR_ARRAY(cr_zone_row_bars) row;
     // of impacts
     cr_vec3 *q, *t, *v, *om, *a, *torque; // [frame_count]
+    // of the energy balance
+    cr_vec3 *v0, *om_free, *pull, *way, *spin; // [frame_count]
+    CR_ARRAY(double) lam_bar;                  // by row
+    CR_ARRAY(double) eps_bar;
 };
 
 carom_status cr_backward_create(const cr_model* model, cr_backward** out)
@@ -31,7 +35,8 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
     b->model = model;
     cr_vec3** const frames[] = {&b->zone.w,  &b->zone.u,    &b->zone.r0, &b->zone.t0, &b->zone.rp,
                                 &b->zone.ut, &b->zone.turn, &b->v1,      &b->om1,     &b->q,
-                                &b->t,       &b->v,         &b->om,      &b->a,       &b->torque};
+                                &b->t,       &b->v,         &b->om,      &b->a,       &b->torque,
+                                &b->v0,      &b->om_free,   &b->pull,    &b->way,     &b->spin};
     cr_vec3** const nodes[] = {&b->zone.d, &b->zone.x0, &b->zone.dt, &b->zone.v0};
     int ok = 1;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
@@ -82,7 +87,12 @@ void cr_backward_destroy(cr_backward* b)
                             b->v,
                             b->om,
                             b->a,
-                            b->torque};
+                            b->torque,
+                            b->v0,
+                            b->om_free,
+                            b->pull,
+                            b->way,
+                            b->spin};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -91,9 +101,12 @@ void cr_backward_destroy(cr_backward* b)
     cr_array_release(&b->worker.frame);
     cr_array_release(&b->worker.sheet);
     cr_array_release(&b->worker.warm);
+    cr_array_release(&b->worker.balance);
     cr_array_release(&b->candidate);
     cr_array_release(&b->lam);
     cr_array_release(&b->row);
+    cr_array_release(&b->lam_bar);
+    cr_array_release(&b->eps_bar);
     cr_memory_free(b);
 }
 
@@ -153,6 +166,55 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
     return CAROM_OK;
 }
 
+// Reverse of the energy balance, which has the last word on the velocities of a part: bars->v and
+// om become those of what the zone left. What start and targets feel of it waits in v0, om_free,
+// pull (their acceleration) and way (u), what rows feel in lam_bar and eps_bar.
+static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
+                                const cr_record_part* part, const cr_state_bars* bars,
+                                cr_gradient* g)
+{
+    const cr_vec3 zero = {0, 0, 0};
+    const int32_t count = part->row_end - part->row_begin;
+    for (int32_t i = 0; i < b->worker.frame.count; i++) {
+        const int32_t f = b->worker.frame.items[i];
+        b->v0[f] = b->om_free[f] = b->pull[f] = b->way[f] = zero;
+    }
+    if (!cr_array_reserve(&b->lam_bar, count) || !cr_array_reserve(&b->eps_bar, count) ||
+        !cr_array_reserve(&b->worker.balance, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    b->worker.balance.count = 0;
+    b->worker.bounced = part->bounced;
+    int takes_part = count > 0 && b->worker.sheet.count == 0;
+    for (int32_t i = 0; i < count; i++) {
+        const cr_record_row* row = &record->row.items[part->row_begin + i];
+        b->lam_bar.items[i] = b->eps_bar.items[i] = 0.0;
+        takes_part = takes_part && cr_island_balance_row(b->model, &row->candidate, row->lam,
+                                                         &b->worker.balance.items[i]);
+    }
+    if (!takes_part) {
+        return CAROM_OK;
+    }
+    b->worker.balance.count = count;
+    cr_island_velocities(sim, &b->worker, part->h);
+    const cr_balance_task task = cr_island_balance(sim, &b->worker, part->h);
+    const cr_balance_bars out = {.v = bars->v,
+                                 .om = bars->om,
+                                 .t = bars->t,
+                                 .q = bars->q,
+                                 .u = b->way,
+                                 .v0 = b->v0,
+                                 .om_free = b->om_free,
+                                 .a = b->pull,
+                                 .mass = g->mass,
+                                 .inertia = g->inertia,
+                                 .lam = b->lam_bar.items,
+                                 .eps = b->eps_bar.items,
+                                 .spin = b->spin};
+    cr_balance_adj(&task, &out);
+    return CAROM_OK;
+}
+
 // Reverse of the update at the end of a part:
 //     t' = t0 + u,  v' = v1 + (u - ut)/h,  (R', om') by cr_spin_update;  x' = x0 + d,  v' = d/h.
 static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* part,
@@ -165,7 +227,7 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
         const int32_t f = b->worker.frame.items[i];
         const cr_vec3 v_bar = cr_vec3_scale(1.0 / h, bars->v[f]);
         b->zone.t0[f] = bars->t[f];
-        b->zone.u[f] = cr_vec3_add(bars->t[f], v_bar);
+        b->zone.u[f] = cr_vec3_add(cr_vec3_add(bars->t[f], v_bar), b->way[f]);
         b->zone.ut[f] = cr_vec3_neg(v_bar);
         b->v1[f] = bars->v[f];
         b->zone.rp[f] = b->om1[f] = b->zone.w[f] = b->zone.r0[f] = b->zone.turn[f] = zero;
@@ -274,7 +336,8 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
     for (int32_t i = 0; i < count; i++) {
         b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
         b->lam.items[i] = record->row.items[part->row_begin + i].lam;
-        b->row.items[i] = (cr_zone_row_bars){0};
+        b->row.items[i] =
+            (cr_zone_row_bars){.lam = b->lam_bar.items[i], .compliance = b->eps_bar.items[i]};
     }
     cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
     task.candidate_count = count;
@@ -386,21 +449,21 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
         const cr_target target =
             cr_targets_rigid(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, q, v, om);
         const int hit = part->impact_end > part->impact_begin && cr_events_hit(b->worker.events, f);
-        const cr_target_bars in =
-            hit ? (cr_target_bars){0}
-                : (cr_target_bars){.q = b->zone.rp[f],
-                                   .u = b->zone.ut[f],
-                                   .v = b->v1[f],
-                                   .om = b->om1[f],
-                                   .rate = cr_vec3_scale(part->h, b->zone.turn[f])};
+        cr_target_bars in = hit ? (cr_target_bars){0}
+                                : (cr_target_bars){.q = b->zone.rp[f],
+                                                   .u = b->zone.ut[f],
+                                                   .v = b->v1[f],
+                                                   .om = b->om1[f],
+                                                   .rate = cr_vec3_scale(part->h, b->zone.turn[f])};
+        in.om = cr_vec3_add(in.om, b->om_free[f]);
         cr_target_starts out = {.q = b->zone.r0[f]};
         cr_targets_rigid_adj(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, &target,
                              q, v, om, &in, &out);
-        pull_adj(bodies->mass[f], bodies->lock[f], part->h, &action, v, q, b->a[f], b->torque[f],
-                 &out);
+        pull_adj(bodies->mass[f], bodies->lock[f], part->h, &action, v, q,
+                 cr_vec3_add(b->a[f], b->pull[f]), b->torque[f], &out);
         bars->t[f] = cr_vec3_add(b->zone.t0[f], b->t[f]);
         bars->q[f] = cr_vec3_add(out.q, b->q[f]);
-        bars->v[f] = cr_vec3_add(out.v, b->v[f]);
+        bars->v[f] = cr_vec3_add(cr_vec3_add(out.v, b->v[f]), b->v0[f]);
         bars->om[f] = cr_vec3_add(out.om, b->om[f]);
         gravity_bar = cr_vec3_add(gravity_bar, out.gravity);
         g->force[f] = cr_vec3_add(g->force[f], out.force);
@@ -513,6 +576,10 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
     for (int32_t i = record->part.count - 1; i >= 0 && status == CAROM_OK; i--) {
         const cr_record_part* part = &record->part.items[i];
         status = recall(b, sim, record, part);
+        if (status != CAROM_OK) {
+            break;
+        }
+        status = balance_adj(b, sim, record, part, bars, gradient);
         if (status != CAROM_OK) {
             break;
         }

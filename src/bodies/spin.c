@@ -57,7 +57,34 @@ static cr_mat3 mean_slope(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 rate, c
     return slope;
 }
 
-// False when there is no mean nearby: *rate is then om.
+// For bodies too fast for the mean: a turn about the angular momentum l = I om itself. It leaves l
+// and so om as they are in the body, keeps the energy at every s, and turns at the spin's own rate
+// about that axis.
+static cr_vec3 steady_rate(cr_vec3 inertia, cr_vec3 om)
+{
+    const cr_vec3 l = times(inertia, om);
+    const double ll = cr_vec3_norm2(l);
+    return ll > 0.0 ? cr_vec3_scale(cr_vec3_dot(om, l) / ll, l) : om;
+}
+
+static void steady_rate_adj(cr_vec3 inertia, cr_vec3 om, cr_vec3 rate_bar, cr_vec3* om_bar,
+                            cr_vec3* inertia_bar)
+{
+    const cr_vec3 l = times(inertia, om);
+    const double ll = cr_vec3_norm2(l);
+    if (!(ll > 0.0)) {
+        add(om_bar, rate_bar);
+        return;
+    }
+    const double k = cr_vec3_dot(om, l) / ll, k_bar = cr_vec3_dot(rate_bar, l) / ll;
+    cr_vec3 l_bar = cr_vec3_add_scaled(cr_vec3_scale(k, rate_bar), -2.0 * k * k_bar, l);
+    l_bar = cr_vec3_add_scaled(l_bar, k_bar, om);
+    add(om_bar, cr_vec3_scale(k_bar, l));
+    add(om_bar, times(inertia, l_bar));
+    add(inertia_bar, times(om, l_bar));
+}
+
+// False when there is no mean nearby: *rate is then the steady one.
 static int find_mean(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3* rate)
 {
     const cr_vec3 gain = over(cr_vec3_scale(h, torque), inertia);
@@ -82,7 +109,7 @@ static int find_mean(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_v
         }
         last = size;
     }
-    *rate = om;
+    *rate = steady_rate(inertia, om);
     return 0;
 }
 
@@ -99,7 +126,7 @@ void cr_spin_rate_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_
 {
     cr_vec3 rate, c, q_unused = {0}, rate_unused = {0};
     if (!find_mean(inertia, h, om, torque, &rate)) {
-        add(om_bar, rate_bar);
+        steady_rate_adj(inertia, om, rate_bar, om_bar, inertia_bar);
         return;
     }
     const cr_mat3 slope = mean_slope(inertia, h, om, rate, &c);

@@ -13,7 +13,8 @@
 // where rate is the mean of the spins at both ends, rate = (om + om(h)) / 2. Without torque the
 // angular momentum R I om keeps its direction and length to round-off at every s, and the energy
 // too at s = h: of second order in h. Of a body that turns so fast, for how uneven it is, that the
-// mean cannot be found nearby (h |om| beyond about 1), rate is om: of first order.
+// mean cannot be found nearby (h |om| beyond about 1), rate is the part of om along the angular
+// momentum: both stay as they are at every s, and the orientation is of first order.
 cr_vec3 cr_spin_rate(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque);
 
 // Reverse of cr_spin_rate. h_bar is dL/dh.

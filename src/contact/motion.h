@@ -22,6 +22,14 @@ typedef struct cr_motion {
     cr_vec3* om1;    // [frame_count] rad/s, spin at the target, body axes
     cr_vec3* a;      // [frame_count] m/s^2, constant on the way to the target
     cr_vec3* torque; // [frame_count] N m, likewise, body axes
+    cr_vec3* v0;     // [frame_count] m/s, velocity at the start
+    cr_vec3*
+        om_free;     // [frame_count] rad/s, spin at the target had there been no impacts, body axes
+    cr_vec3* v;      // [frame_count] m/s, velocity at the end
+    cr_vec3* om;     // [frame_count] rad/s, spin at the end, body axes
+    cr_vec3* spin;   // [frame_count] scratch of contact/balance: spin in space,
+    cr_vec3* thrust; // what the velocity and
+    cr_vec3* twist;  // what the spin is braked along
     cr_vec3* x0;     // [node_count] m
     cr_vec3* dt;     // [node_count] m
     cr_vec3* d;      // [node_count] m

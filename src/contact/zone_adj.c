@@ -4,9 +4,10 @@
 
 // The end of the zone solves
 //     F1 = M (z - zt) + h^2 dE - sum lam (a - f) = 0,    F2 = g + eps lam = 0,
-// whose derivative is J = [H, -B; A, eps], B = a - f. With J^T (y; v) = (z_bar; 0) every number
-// theta in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row v = B^T y
-// / eps, so y solves the transpose of the matrix that Newton used: (H + B A / eps)^T y = z_bar.
+// whose derivative is J = [H, -B; A, eps], B = a - f. With J^T (y; v) = (z_bar; lam_bar) every
+// number theta in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row
+// v = (B^T y + lam_bar) / eps, so y solves the transpose of the matrix that Newton used:
+// (H + B A / eps)^T y = z_bar - A^T lam_bar / eps.
 static carom_status solve(cr_zone* zone, double* y)
 {
     carom_status status = cr_zone_exact(zone);
@@ -111,9 +112,9 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
         }
     }
     const double lam = line->row.lam;
-    const double v =
-        (cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y)) /
-        line->eps;
+    const double v = (cr_zone_line_dot(zone, line, line->a, y) -
+                      cr_zone_line_dot(zone, line, line->f, y) + out->lam) /
+                     line->eps;
     cr_row_adj(&row, rubs ? &slip : NULL, line->mu, lam, dofs, v, &local);
     out->thickness += local.th;
     out->friction += local.mu;
@@ -212,6 +213,12 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
     }
     double* y = zone->d;
     gather_end(zone, bars, y);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        if (rows[i].lam != 0.0) {
+            cr_zone_line_push(zone, line, -rows[i].lam / line->eps, 0, y);
+        }
+    }
     status = solve(zone, y);
     if (status != CAROM_OK) {
         return status;

@@ -23,6 +23,7 @@ typedef struct cr_zone_bars {
 typedef struct cr_zone_row_bars {
     double thickness, friction, compliance;
     double lever[2];
+    double lam; // in: of its multiplier
 } cr_zone_row_bars;
 
 // task as for cr_zone_solve, but: its candidates are the rows that carried a load, each with the

@@ -59,6 +59,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
         motion->om1[f] = target.om;
         motion->a[f] = target.a;
         motion->torque[f] = target.torque;
+        motion->v0[f] = v;
+        motion->om_free[f] = target.om;
         motion->w[f] = (cr_vec3){0, 0, 0};
         motion->u[f] = target.u;
     }
@@ -75,22 +77,87 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
     }
 }
 
-// Where the zone let the members go becomes where they are.
-static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h)
 {
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_motion* motion = &sim->motion;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         cr_quat q;
-        cr_vec3 om;
         cr_spin_update(cr_vec3_load(bodies->inertia + 3 * f), h, sim->q_target[f], motion->om1[f],
-                       motion->w[f], &q, &om);
+                       motion->w[f], &q, &motion->om[f]);
         const cr_vec3 push = cr_vec3_sub(motion->u[f], motion->ut[f]);
-        cr_vec3_store(sim->next.v + 3 * f, cr_vec3_add_scaled(motion->v1[f], 1.0 / h, push));
+        motion->v[f] = cr_vec3_add_scaled(motion->v1[f], 1.0 / h, push);
+    }
+}
+
+int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, double lam,
+                          cr_balance_row* row)
+{
+    *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance};
+    for (int side = 0; side < 2; side++) {
+        const int32_t b = model->bodies.vertex_body[candidate->pair.v[3 * side]];
+        if (model->bodies.kind[b] == CR_BODY_KINEMATIC || model->body_sheet[b] >= 0) {
+            return 0;
+        }
+        row->frame[side] = model->bodies.kind[b] == CR_BODY_RIGID ? model->bodies.frame[b] : -1;
+    }
+    return 1;
+}
+
+cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h)
+{
+    return (cr_balance_task){.bodies = &sim->model->bodies,
+                             .motion = &sim->motion,
+                             .h = h,
+                             .bounced = worker->bounced,
+                             .frame_count = worker->frame.count,
+                             .frame = worker->frame.items,
+                             .row_count = worker->balance.count,
+                             .row = worker->balance.items};
+}
+
+// The rows of the zone just solved: none where cloth or a moving obstacle takes part, whose work is
+// not in the balance.
+static carom_status gather_balance(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    const cr_candidate* candidates =
+        sim->near.candidate.items + sim->near.island.items[index].candidate_begin;
+    const cr_zone_row* rows;
+    const int32_t count = cr_zone_rows(worker->zone, &rows);
+    worker->balance.count = 0;
+    for (int32_t i = 0; i < count && worker->sheet.count == 0; i++) {
+        cr_candidate candidate = candidates[rows[i].candidate];
+        cr_balance_row row;
+        candidate.compliance = rows[i].compliance;
+        if (!cr_island_balance_row(sim->model, &candidate, rows[i].lam, &row)) {
+            worker->balance.count = 0;
+            return CAROM_OK;
+        }
+        if (!cr_array_push(&worker->balance, row)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return CAROM_OK;
+}
+
+// Where the zone let the members go becomes where they are.
+static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const cr_motion* motion = &sim->motion;
+    cr_island_velocities(sim, worker, h);
+    if (worker->balance.count > 0) {
+        const cr_balance_task balance = cr_island_balance(sim, worker, h);
+        cr_balance_run(&balance);
+    }
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        const cr_quat q = cr_quat_mul(sim->q_target[f], cr_quat_from_rotation(motion->w[f]));
+        cr_vec3_store(sim->next.v + 3 * f, motion->v[f]);
         cr_vec3_store(sim->next.t + 3 * f, cr_vec3_add(motion->t0[f], motion->u[f]));
         cr_quat_store(sim->next.q + 4 * f, cr_quat_normalize(q));
-        cr_vec3_store(sim->next.om + 3 * f, om);
+        cr_vec3_store(sim->next.om + 3 * f, motion->om[f]);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -320,6 +387,7 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
                            .from = from,
                            .to = to,
                            .alone = alone,
+                           .bounced = worker->bounced,
                            .frame_begin = record->frame.count,
                            .sheet_begin = record->sheet.count,
                            .node_begin = record->node.count,
@@ -408,6 +476,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     result->impacts += report.impacts;
     for (int32_t i = 0; i < count; i++) {
         const cr_pair* pair = &task.candidate[hits[i].candidate].pair;
+        worker->bounced |= task.candidate[hits[i].candidate].restitution > 0.0;
         const cr_contact contact = {
             .body = {model->bodies.vertex_body[pair->v[0]], model->bodies.vertex_body[pair->v[3]]},
             .point = hits[i].place,
@@ -437,6 +506,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
+        worker->balance.count = worker->bounced = 0;
         make_room(sim, worker, from, to);
         if (!alone) {
             carom_status status = meet(sim, worker, index, h, from, to);
@@ -445,6 +515,9 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             }
             if (status == CAROM_OK) {
                 status = keep_contacts(sim, worker, index, h);
+            }
+            if (status == CAROM_OK) {
+                status = gather_balance(sim, worker, index);
             }
             if (status != CAROM_OK) {
                 return status;

@@ -36,6 +36,7 @@ typedef struct cr_record_part {
     int32_t row_begin, row_end;
     int32_t impact_begin, impact_end; // bytes of cr_events_save, when there were impacts
     int32_t weakly_active;
+    int32_t bounced; // nonzero: there was an impact with restitution
 } cr_record_part;
 
 // Parts in the order in which they were taken; those of one island follow each other. Keeps its

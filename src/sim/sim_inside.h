@@ -1,6 +1,7 @@
 // sim_inside.h - the scratch of a simulation, shared by the files of sim/ and nobody else.
 #pragma once
 
+#include "contact/balance.h"
 #include "contact/events.h"
 #include "contact/motion.h"
 #include "math/quat.h"
@@ -29,6 +30,8 @@ typedef struct cr_worker {
     CR_ARRAY(int32_t) frame;
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_contact_memory) warm;
+    CR_ARRAY(cr_balance_row) balance; // contacts of the last zone
+    int32_t bounced;                  // nonzero: there was an impact with restitution before it
 } cr_worker;
 
 struct cr_sim {
@@ -76,5 +79,12 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
 // The impacts of one part, as a task: the candidates are the caller's.
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
                                 double to);
+// island.c: the energy balance of one part with the rows in worker->balance, as a task; the rows
+// come by cr_island_balance_row, which says no where a moving obstacle does work.
+cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h);
+int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, double lam,
+                          cr_balance_row* row);
+// island.c: v and om at the end of a part by the zone alone, into motion.
+void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);

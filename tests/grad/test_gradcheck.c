@@ -379,6 +379,16 @@ static const scene scenes[] = {
     {"tumbling box, 30 contact steps", TUMBLE, 60, 0},
     {"tumbling box, 10 contact steps", TUMBLE, 40, 0},
     {"tumbling box, 3 contact steps", TUMBLE, 33, 0},
+    {"ball and box that go around an edge",
+     "{" WORLD "'bodies': [{'name': 'table', 'mass': 5, 'mesh': {'box': {'size': [1, 1, 0.2]}},"
+     " 'position': [0, 0, 0.101]}, " GROUND ", {'name': 'ball', 'sphere': {'radius': 0.1},"
+     " 'position': [0.491, 0.03, 0.302], 'velocity': [0.5, 0.1, 0], 'friction': 0, 'mass': 0.7}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'ball', 'target': [0.1, 0, 0]},"
+     " {'what': 'velocity', 'of': 'ball'}]},"
+     "'parameters': [{'of': 'ball', 'what': 'velocity'}, {'of': 'ball', 'what': 'mass'},"
+     " {'of': 'table', 'what': 'mass'}, {'of': 'table', 'what': 'inertia'},"
+     " {'of': 'ball', 'what': 'position'}, {'what': 'gravity'}]}",
+     14, 0},
     {"kinematic pusher",
      "{" WORLD "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}},"
      " 'position': [0, 0, 0.1003]},"

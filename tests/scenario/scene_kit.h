@@ -23,7 +23,6 @@ typedef struct kit {
     int32_t vertex_count;
     int driven;       // nonzero: something does work on the scene, so energy may rise
     int ballistic;    // nonzero: energy by velocities half a step ahead, see kit_energy
-    double bend;      // 1/m, of the way that something takes around an edge, see kit_turning
     int judge_every;  // steps between two looks of the judge
     int failed;       // a step failed: the scenario is over
     double energy;    // J, after the last step
@@ -269,40 +268,13 @@ static inline double kit_stored(const carom_sim* sim, double h)
     return 0.5 * force * fmax(0.0, -carom_sim_info(sim).least_gap);
 }
 
-// What a contact may give to turning bodies in a step. The gap g is 0 at its end, so with A = dg/dz
-// there and the motion dz of the step A dz = dz^T Hess(g) dz / 2 + O(h^3), which is not 0: a corner
-// that turns by h om about a centre of mass r away leaves r (h om)^2/2 of it, a ball that goes
-// around an edge at v (h v)^2 bend/2, and the force works along that. The sum over a second is of
-// first order in h, like the step itself.
-static inline double kit_turning(const kit* k)
-{
-    const double h = carom_model_dt(k->model);
-    const cr_body_set* bodies = &k->model->numbers->bodies;
-    double sum = 0.0;
-    for (int32_t i = 0; i < carom_sim_contact_count(k->sim); i++) {
-        carom_contact c;
-        carom_sim_contact(k->sim, i, &c);
-        for (int side = 0; side < 2; side++) {
-            carom_body_state s;
-            carom_sim_body(k->sim, c.body[side], &s);
-            if (bodies->kind[c.body[side]] == CR_BODY_RIGID) {
-                const double r = bodies->extent[bodies->frame[c.body[side]]];
-                sum += 0.5 * h * cr_vec3_norm(cr_vec3_load(c.impulse)) *
-                       (r * cr_vec3_norm2(cr_vec3_load(s.angular_velocity)) +
-                        k->bend * cr_vec3_norm2(cr_vec3_load(s.velocity)));
-            }
-        }
-    }
-    return sum;
-}
-
 static inline void kit_watch_energy(kit* k)
 {
     const carom_energy e = carom_sim_energy(k->sim);
     const double now = kit_energy_of(k, k->sim);
     k->size = fmax(k->size, e.kinetic + fabs(e.gravity) + e.elastic);
     const double noise = kit_energy_noise * k->size + kit_solver_noise * e.kinetic;
-    const double rise = now - k->energy - k->stored - kit_turning(k) - noise;
+    const double rise = now - k->energy - k->stored - noise;
     if (!k->driven && !(rise <= 0.0)) {
         if (!(rise <= k->most_rise)) {
             k->most_rise = rise;

@@ -178,11 +178,12 @@ static void fold_text(char* out, size_t room, int nx, int ny, double size, doubl
 
 static void test_folded_and_dropped(void)
 {
-    const double frictions[] = {0.0, 0.0}, rates[] = {100, 50};
-    for (int i = 0; i < 2; i++) {
+    const double frictions[] = {0.0, 0.0, 0.4, 0.4, 1.0}, rates[] = {100, 50, 100, 50, 100};
+    const int sides[] = {12, 12, 12, 8, 8};
+    for (int i = 0; i < 5; i++) {
         const size_t room = 200000;
         char* mesh = malloc(room);
-        fold_text(mesh, room, 12, 6, 0.7, 0.04);
+        fold_text(mesh, room, sides[i], sides[i] / 2, 0.7, 0.04);
         kit* k = kit_open(
             "{'carom': 1, 'world': {'dt': %g, 'friction': %g}, 'bodies': [{'name': 'floor', "
             "'type': 'fixed', 'mesh': {'sheet': {'width': 4, 'height': 4, 'nx': 1, 'ny': 1}}}, "

@@ -217,6 +217,21 @@ static void test_hard_random_boxes(void)
     printf("  %d steps, %d of them split\n", steps, split);
 }
 
+// A stack of three in the heap tips back on its foot: the impact at two corners and the zone after
+// it must not leave anything faster than it came.
+static void test_a_rough_heap_gains_nothing(void)
+{
+    kit* k = kit_open(
+        "{'carom': 1, 'world': {'dt': 0.005, 'friction': 1.5}, 'bodies': [{'name': 'floor', "
+        "'type': 'fixed', 'mesh': {'sheet': {'width': 6, 'height': 6, 'nx': 1, 'ny': 1}}, "
+        "'position': [0.31, 0.17, 0]}, {'mesh': {'box': {'x': 0.3, 'y': 0.1, 'z': 0.1}}, "
+        "'position': [0, 0, 0.2], 'rotation': [0.2, 0.1, 0], 'copies': {'count': [2, 2, 3], "
+        "'spacing': [0.34, 0.2, 0.25], 'jitter': [0.01, 0.01, 0.01]}}]}");
+    kit_run(k, 0.7);
+    CHECK(!k->failed);
+    kit_close(k);
+}
+
 int main(void)
 {
     RUN(test_it_sticks);
@@ -225,5 +240,6 @@ int main(void)
     RUN(test_the_incline_moves);
     RUN(test_cloth_slides_over_a_box);
     RUN(test_hard_random_boxes);
+    RUN(test_a_rough_heap_gains_nothing);
     return check_failures != 0;
 }

@@ -149,6 +149,36 @@ static void test_a_stack_dropped_into_place(void)
     stack(4, 0.5, 0.02, 0.03, 0.01);
 }
 
+// Aligned boxes without friction that fall by 0.8 mm into place: whatever an impact leaves
+// sideways, nothing stops.
+static void test_a_smooth_stack_dropped_into_place(void)
+{
+    const double rates[] = {24, 60, 200, 1000};
+    for (int i = 0; i < 4; i++) {
+        char bodies[4000] = "";
+        for (int b = 0; b < 5; b++) {
+            char* one = kit_text(", {'name': 'b%d', 'mesh': {'box': {'x': 0.2, 'y': 0.2, 'z': "
+                                 "0.2}}, 'mass': 1, 'position': [0, 0, %.17g]}",
+                                 b, 0.101 + 0.201 * b);
+            strcat(bodies, one);
+            free(one);
+        }
+        kit* k = kit_open("{'carom': 1, 'world': {'dt': %.17g, 'friction': 0}, 'bodies': [{'name': "
+                          "'ground', 'type': 'fixed', 'mesh': {'sheet': {'width': 8, 'height': 8, "
+                          "'nx': 1, 'ny': 1}}}%s]}",
+                          1 / rates[i], bodies);
+        k->judge_every = 100;
+        kit_run(k, 1.0);
+        const carom_body_state before = kit_body(k, "b0"), top = kit_body(k, "b4");
+        kit_run(k, 4.0);
+        const carom_body_state after = kit_body(k, "b0"), top_after = kit_body(k, "b4");
+        CHECK(!k->failed);
+        CHECK_NEAR(kit_apart(&before, &after), 0, 1e-6);
+        CHECK_NEAR(kit_apart(&top, &top_after), 0, 1e-6);
+        kit_close(k);
+    }
+}
+
 int main(void)
 {
     RUN(test_a_box_rests_without_friction);
@@ -161,5 +191,6 @@ int main(void)
     RUN(test_an_aligned_stack_without_friction);
     RUN(test_a_staggered_stack);
     RUN(test_a_stack_dropped_into_place);
+    RUN(test_a_smooth_stack_dropped_into_place);
     return check_failures != 0;
 }

@@ -45,7 +45,6 @@ static void slide_off(double v)
             h, r, start, r, v);
         const double leaves = -start / v;
         double dz = 0.0, dx = 0.0;
-        k->bend = 1 / r;
         k->judge_every = 5;
         while (!k->failed && carom_sim_time(k->sim) + h < leaves && kit_step(k)) {
             const carom_body_state b = kit_body(k, "ball");

@@ -36,21 +36,20 @@ static void test_turned_and_shifted(void)
           "{'carom': 1, 'world': {'dt': 0.005}, 'bodies': [" FLOOR
           ", {'mesh': {'box': {'x': 0.4, 'y': 0.2, 'z': 0.1}}, 'position': [0, 0, 0.4], "
           "'rotation': [0.3, 0.4, 0.1], 'velocity': [1, 0.3, 0], 'angular_velocity': [1, 2, 3]}]}",
-          0.5, 1e-7, 0);
+          0.5, 1e-9, 0);
     twins("a stack with friction",
           "{'carom': 1, 'world': {'dt': 0.01}, 'bodies': [" FLOOR
           ", {'mesh': {'box': {'x': 0.3, 'y': 0.3, 'z': 0.2}}, 'position': [0, 0, 0.1004]}, "
           "{'mesh': {'box': {'x': 0.28, 'y': 0.26, 'z': 0.2}}, 'position': [0.03, 0.01, 0.301]}, "
           "{'mesh': {'box': {'x': 0.25, 'y': 0.2, 'z': 0.2}}, 'position': [0, 0.02, 0.502]}]}",
-          // a flat hit: which corner comes first is round-off, and the layers are 3e-4 m thick
-          0.5, 3e-5, 0);
+          0.5, 1e-9, 0);
     twins("balls and capsules that bounce",
           "{'carom': 1, 'world': {'dt': 0.005, 'restitution': 0.6}, 'bodies': [" FLOOR
           ", {'sphere': {'radius': 0.1}, 'mass': 1, 'position': [0, 0, 0.3]}, {'sphere': "
           "{'radius': 0.08}, 'mass': 0.5, 'position': [0.05, 0.02, 0.55], 'velocity': [0, 0, -1]}, "
           "{'capsule': {'radius': 0.05, 'length': 0.2}, 'mass': 0.7, 'position': [0.4, 0, 0.3], "
           "'rotation': [0.5, 0.9, 0]}]}",
-          0.4, 1e-6, 1);
+          0.4, 1e-9, 1);
     twins("a kinematic pusher",
           "{'carom': 1, 'world': {'dt': 0.01}, 'bodies': [" FLOOR
           ", {'mesh': {'box': {'x': 0.2, 'y': 0.2, 'z': 0.2}}, 'position': [0, 0, 0.101]}, "
