@@ -222,7 +222,7 @@ static carom_status look_for_near(const cr_model* m, const double* x, double* re
     cr_broad* broad = NULL;
     cr_pair_list pairs = {0};
     reach_of(m, reach);
-    carom_status status = cr_broad_create(&m->surface, x, &broad);
+    carom_status status = cr_broad_create(&m->surface, x, NULL, &broad);
     if (status == CAROM_OK) {
         status = cr_broad_find(broad, x, x, reach, 1, &pairs);
     }

@@ -19,7 +19,7 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
         for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
             x[v] = bodies->p[v]; // trees are made per body: its own frame will do
         }
-        status = cr_broad_create(&model->surface, x, &near->broad);
+        status = cr_broad_create(&model->surface, x, NULL, &near->broad);
     }
     cr_memory_free(x);
     if (status != CAROM_OK) {
