@@ -62,22 +62,22 @@ typedef struct feature_trees {
     int32_t* corner; // [corners*loose] vertices, by place; none for VERTEX
     int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
     int32_t loose_nodes, loose_items;
-    cr_bvh own;       // of the first carried body of each shape, in its frame, items by rank less
-                      // the body's first; boxes of nodes alone
+    cr_bvh own;        // of the first carried body of each shape, in its frame, items by rank less
+                       // the body's first; boxes of nodes alone
     int32_t* own_root; // [body_count] of each carried body in own, -1: none
 } feature_trees;
 
 struct cr_broad {
     const cr_surface* surface;
     feature_trees of[FEATURES];
-    uint8_t* shape;     // [body_count] feature of the highest dimension it has
-    uint8_t* wanted;    // [body_count] bit f: its tree of feature f takes part in this call
-    uint8_t* fitted;    // [body_count] bit f: that tree fits the boxes of the vertices
-    uint8_t* trouble;   // [body_count] bits of TROUBLE_*
-    cr_box* body_box;   // [body_count]
-    cr_box* vertex_box; // [vertex_count] when its body last took part; loose_vertices of them
-    uint8_t* carried;   // [body_count] nonzero: moves as a rigid whole
-    int32_t* like;      // [body_count] the first carried body of its shape
+    uint8_t* shape;        // [body_count] feature of the highest dimension it has
+    uint8_t* wanted;       // [body_count] bit f: its tree of feature f takes part in this call
+    uint8_t* fitted;       // [body_count] bit f: that tree fits the boxes of the vertices
+    uint8_t* trouble;      // [body_count] bits of TROUBLE_*
+    cr_box* body_box;      // [body_count]
+    cr_box* vertex_box;    // [vertex_count] when its body last took part; loose_vertices of them
+    uint8_t* carried;      // [body_count] nonzero: moves as a rigid whole
+    int32_t* like;         // [body_count] the first carried body of its shape
     int32_t* loose_vertex; // [body_count] of a loose body: its first in vertex_box
     const double* p;       // [3*vertex_count] m, of carried bodies in their frames
 
@@ -90,17 +90,21 @@ struct cr_broad {
     CR_ARRAY(uint64_t) key, spare; // keys in the order of the groups, and the other side of sorting
     CR_ARRAY(uint64_t) bonds, spare_bonds;
     CR_ARRAY(task) tasks;
-    CR_ARRAY(group) groups; // and one at the end
-    CR_ARRAY(int32_t) jobs; // first body, task or group of each job, and the end
-    CR_ARRAY(int32_t) busy; // bodies that take part
-    int32_t* around;            // [body_count+1] first of each body's in `other`
-    CR_ARRAY(int32_t) other;    // bodies whose boxes meet that of a carried one
+    CR_ARRAY(group) groups;    // and one at the end
+    CR_ARRAY(int32_t) jobs;    // first body, task or group of each job, and the end
+    CR_ARRAY(int32_t) busy;    // bodies that take part
+    int32_t* around;           // [body_count+1] first of each body's in `other`
+    CR_ARRAY(int32_t) other;   // bodies whose boxes meet that of a carried one
+    CR_ARRAY(cr_box) near_box; // of the body that is copied: what it may meet
+    int32_t* simple;           // [body_count] bodies, those of the fewest edges first
 
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
     const double* margin;
     cr_pair* out;
 };
+
+enum { UNCOPIED = -2 }; // for a root: the body's turn has not come
 
 enum { TROUBLE_NOT_FINITE = 1, TROUBLE_NEGATIVE = 2 };
 
@@ -411,10 +415,12 @@ static carom_status sort_bodies(cr_broad* broad, const uint8_t* carried, buildin
     const size_t bodies = (size_t)s->body_count;
     broad->carried = cr_memory_take(bodies, 1);
     broad->like = cr_memory_take(bodies, sizeof *broad->like);
+    broad->simple = cr_memory_take(bodies, sizeof *broad->simple);
     broad->loose_vertex = cr_memory_take(bodies, sizeof *broad->loose_vertex);
     with->key = cr_memory_take(bodies, sizeof *with->key);
     with->spare = cr_memory_take(bodies, sizeof *with->spare);
-    if (!broad->carried || !broad->like || !broad->loose_vertex || !with->key || !with->spare) {
+    if (!broad->carried || !broad->like || !broad->simple || !broad->loose_vertex || !with->key ||
+        !with->spare) {
         return CAROM_ERR_MEMORY;
     }
     int32_t loose = 0;
@@ -425,6 +431,13 @@ static carom_status sort_bodies(cr_broad* broad, const uint8_t* carried, buildin
         loose += broad->carried[b] ? 0 : (int32_t)body_features(s, VERTEX, b);
     }
     find_likes(broad, with->key, with->spare);
+    for (int32_t b = 0; b < s->body_count; b++) {
+        with->key[b] = (uint64_t)body_features(s, EDGE, b) << 32 | (uint64_t)b;
+    }
+    cr_keys_sort(with->key, with->spare, s->body_count);
+    for (int32_t b = 0; b < s->body_count; b++) {
+        broad->simple[b] = (int32_t)(with->key[b] & INT32_MAX);
+    }
     broad->vertex_box = cr_memory_take((size_t)loose, sizeof *broad->vertex_box);
     return broad->vertex_box ? CAROM_OK : CAROM_ERR_MEMORY;
 }
@@ -528,6 +541,8 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->like);
     cr_memory_free(broad->loose_vertex);
     cr_memory_free(broad->around);
+    cr_memory_free(broad->simple);
+    cr_array_release(&broad->near_box);
     cr_array_release(&broad->other);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
@@ -576,10 +591,9 @@ static void fit_carried(cr_broad* broad, int32_t body)
     }
     zero += (c->t0.x + c->t0.y + c->t0.z) * 0.0 + (c->t1.x + c->t1.y + c->t1.z) * 0.0;
     const double least = cr_min(c->reach, broad->margin[body]);
-    broad->body_box[body] =
-        root < 0 ? cr_box_empty()
-                 : cr_carry_box(c, &broad->of[VERTEX].own.node.items[root].box,
-                                c->reach + broad->margin[body]);
+    broad->body_box[body] = root < 0 ? cr_box_empty()
+                                     : cr_carry_box(c, &broad->of[VERTEX].own.node.items[root].box,
+                                                    c->reach + broad->margin[body]);
     broad->trouble[body] =
         (uint8_t)((zero == 0 ? 0 : TROUBLE_NOT_FINITE) | (least < 0 ? TROUBLE_NEGATIVE : 0));
 }
@@ -739,9 +753,9 @@ typedef struct copying {
     const cr_carry* carry;
     feature_trees* trees;
     feature f;
-    int32_t first;  // rank of the body's first feature
-    double margin;  // m
-    int32_t* other; // bodies around it; those that a node meets are brought to the front
+    int32_t first; // rank of the body's first feature
+    double margin; // m
+    cr_box* other; // what it may meet; those that a node meets are brought to the front
 } copying;
 
 static cr_box carried_feature(const copying* c, int32_t rank)
@@ -770,14 +784,14 @@ static cr_box carried_feature(const copying* c, int32_t rank)
 static int meets_any(const copying* c, const cr_box* box, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
-        if (cr_box_meet(box, &c->broad->body_box[c->other[i]])) {
+        if (cr_box_meet(box, &c->other[i])) {
             return 1;
         }
     }
     return 0;
 }
 
-// The features of a leaf that meet one of the first n bodies. False: no memory.
+// The features of a leaf that meet one of the first n others. False: no memory.
 static int copy_leaf(copying* c, const cr_bvh_node* leaf, int32_t n)
 {
     cr_bvh* bvh = &c->trees->bvh;
@@ -798,7 +812,7 @@ static int copy_leaf(copying* c, const cr_bvh_node* leaf, int32_t n)
     return cr_array_push(&bvh->node, copy);
 }
 
-// What of a node meets one of the first n bodies. A node always becomes one, that of nothing where
+// What of a node meets one of the first n others. A node always becomes one, that of nothing where
 // nothing is left: it meets none. False: no memory.
 static int copy_node(copying* c, int32_t node, int32_t n)
 {
@@ -807,10 +821,10 @@ static int copy_node(copying* c, int32_t node, int32_t n)
     const cr_box box = cr_carry_box(c->carry, &own->box, c->margin);
     int32_t near = 0;
     for (int32_t i = 0; i < n; i++) {
-        const int32_t body = c->other[i];
-        if (cr_box_meet(&box, &c->broad->body_box[body])) {
+        const cr_box other = c->other[i];
+        if (cr_box_meet(&box, &other)) {
             c->other[i] = c->other[near];
-            c->other[near++] = body;
+            c->other[near++] = other;
         }
     }
     const int32_t me = bvh->node.count;
@@ -869,32 +883,84 @@ static carom_status look_around(cr_broad* broad)
     return CAROM_OK;
 }
 
-// The trees that are wanted of carried bodies, as far as they meet what is around.
+// What feature f of a body may meet of another one: the feature, or FEATURES for nothing. The kinds
+// of bond_bodies, seen from one side.
+static feature opposite(const cr_broad* broad, feature f, int32_t body, int32_t other)
+{
+    const feature mine = broad->shape[body], its = broad->shape[other];
+    if (f == FACE) {
+        return VERTEX;
+    }
+    if (f == EDGE) {
+        return its != VERTEX ? EDGE : mine == EDGE ? VERTEX : FEATURES;
+    }
+    return its == FACE ? FACE : mine == VERTEX ? its : FEATURES;
+}
+
+// Where a body has features f: where those are that were copied, or else where all of it is.
+static const cr_box* whereabouts(const cr_broad* broad, feature f, int32_t body)
+{
+    const feature_trees* trees = &broad->of[f];
+    const int32_t root = trees->root[body];
+    return root == UNCOPIED ? &broad->body_box[body]
+           : root >= 0      ? &trees->bvh.node.items[root].box
+                            : NULL;
+}
+
+// Copies what is wanted of one carried body.
+static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
+{
+    feature_trees* trees = &broad->of[f];
+    trees->root[body] = -1;
+    broad->near_box.count = 0;
+    if (!(broad->wanted[body] >> f & 1) || trees->own_root[body] < 0) {
+        return CAROM_OK;
+    }
+    for (int32_t i = broad->around[body]; i < broad->around[body + 1]; i++) {
+        const int32_t other = broad->other.items[i];
+        const feature its = opposite(broad, f, body, other);
+        const cr_box* box = its < FEATURES ? whereabouts(broad, its, other) : NULL;
+        if (box && cr_box_meet(box, &broad->body_box[body]) &&
+            !cr_array_push(&broad->near_box, *box)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    if (broad->near_box.count == 0) {
+        return CAROM_OK;
+    }
+    copying c = {broad,
+                 &broad->carry[body],
+                 trees,
+                 f,
+                 feature_range(broad->surface, f)[body],
+                 broad->carry[body].reach + broad->margin[body],
+                 broad->near_box.items};
+    trees->root[body] = trees->bvh.node.count;
+    return copy_node(&c, trees->own_root[body], broad->near_box.count) ? CAROM_OK
+                                                                       : CAROM_ERR_MEMORY;
+}
+
+// The trees that are wanted of carried bodies, as far as they meet what is around. Vertices come
+// before faces, and the edges of simple bodies before those of rich ones: of whatever stands in the
+// middle of a large face nothing but vertices is then looked at, for the face's own corners and
+// edges are nowhere near.
 static carom_status copy_carried(cr_broad* broad)
 {
+    static const feature order[FEATURES] = {VERTEX, FACE, EDGE};
     const int32_t bodies = broad->surface->body_count;
     carom_status status = look_around(broad);
-    for (feature f = VERTEX; f < FEATURES && status == CAROM_OK; f++) {
+    for (feature f = VERTEX; f < FEATURES; f++) {
         feature_trees* trees = &broad->of[f];
         trees->bvh.node.count = trees->loose_nodes;
         trees->bvh.item_count = trees->loose_items;
-        for (int32_t b = 0; b < bodies && status == CAROM_OK; b++) {
-            if (!broad->carried[b]) {
-                continue;
-            }
-            const int wanted = broad->wanted[b] >> f & 1;
-            trees->root[b] = wanted && trees->own_root[b] >= 0 ? trees->bvh.node.count : -1;
-            copying c = {broad,
-                         &broad->carry[b],
-                         trees,
-                         f,
-                         feature_range(broad->surface, f)[b],
-                         broad->carry[b].reach + broad->margin[b],
-                         broad->other.items + broad->around[b]};
-            if (trees->root[b] >= 0 &&
-                !copy_node(&c, trees->own_root[b], broad->around[b + 1] - broad->around[b])) {
-                status = CAROM_ERR_MEMORY;
-            }
+        for (int32_t b = 0; b < bodies; b++) {
+            trees->root[b] = broad->carried[b] ? UNCOPIED : trees->root[b];
+        }
+    }
+    for (int k = 0; k < FEATURES; k++) {
+        for (int32_t i = 0; i < bodies && status == CAROM_OK; i++) {
+            const int32_t b = broad->simple[i];
+            status = broad->carried[b] ? copy_body(broad, order[k], b) : CAROM_OK;
         }
     }
     return status;

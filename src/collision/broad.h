@@ -9,10 +9,10 @@ typedef CR_ARRAY(cr_pair) cr_pair_list;
 
 typedef struct cr_broad cr_broad; // trees and scratch of one scene; keeps its memory between calls
 
-// Builds the trees from positions x [3*vertex_count] m. carried [body_count] (NULL: none) says which
-// bodies move as rigid wholes: x of theirs is in their own frames and must outlive the broad phase,
-// as must the surface. Such bodies cost what of them is near others, and those of the same shape
-// share their trees; a soft body cannot be carried. Refuses with CAROM_ERR_NOT_FINITE or
+// Builds the trees from positions x [3*vertex_count] m. carried [body_count] (NULL: none) says
+// which bodies move as rigid wholes: x of theirs is in their own frames and must outlive the broad
+// phase, as must the surface. Such bodies cost what of them is near others, and those of the same
+// shape share their trees; a soft body cannot be carried. Refuses with CAROM_ERR_NOT_FINITE or
 // CAROM_ERR_MEMORY; *out is then NULL.
 carom_status cr_broad_create(const cr_surface* surface, const double* x, const uint8_t* carried,
                              cr_broad** out);

@@ -499,6 +499,9 @@ carom_status cr_zone_exact(cr_zone* zone)
     return status;
 }
 
+// Iterates in a row that want more room than there is, after which the zone asks for it.
+enum { MOST_CRAMPED = 3 };
+
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     carom_status status = cr_zone_begin(zone, task);
@@ -517,6 +520,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         return status;
     }
     double step = cr_zone_check_step(zone, 0.0);
+    int32_t cramped = zone->report.cramped, in_vain = 0;
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);
         if (status == CAROM_OK && it > PATIENCE && !zone->rubbing) {
@@ -538,6 +542,11 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         zone->worth = worth(zone);
         zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
+        in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
+        cramped = zone->report.cramped;
+        if (in_vain >= MOST_CRAMPED) {
+            break;
+        }
         const int done =
             size <= step_tolerance * scale || (size <= allowed && size > still_shrinking * last);
         last = size;

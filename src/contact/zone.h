@@ -10,6 +10,7 @@
 #pragma once
 
 #include "bodies/cloth.h"
+#include "collision/carry.h"
 #include "collision/distance.h"
 #include "contact/candidate.h"
 #include "contact/motion.h"
@@ -40,12 +41,13 @@ typedef struct cr_zone_task {
     const double*
         start; // [3*vertex_count] m, where everything was when candidate.start was measured
     const cr_vec3* glide; // [node_count] m, how far each node is expected to go
-    // How far any vertex may go, a node from where it is expected: nobody looked for contacts
-    // beyond. Where an iterate wanted more, `wants` gets what it wanted, if that is more than is
-    // there.
-    const double *room, *node_room; // [frame_count of the scene], [node_count] m
-    double *wants, *node_wants;     // likewise
-    double friction_speed;          // m/s
+    // What is expected of every body, and how far a node may be from where it is expected: nobody
+    // looked for contacts beyond. Where an iterate wanted more, `wants` gets what it wanted, if
+    // that is more than is there.
+    const cr_carry* carry;      // [body_count of the scene]
+    const double* node_room;    // [node_count] m
+    double *wants, *node_wants; // [frame_count of the scene], [node_count] m
+    double friction_speed;      // m/s
     int32_t max_iterations;
 } cr_zone_task;
 

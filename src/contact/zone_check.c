@@ -37,23 +37,23 @@ static double part_within(double from, double to, double room)
     return to <= room ? 1.0 : cr_clamp((room - from) / (to - from), 0.0, 1.0);
 }
 
-// How far the farthest vertex of a block is from its start, at most.
+static const cr_carry* expected(const cr_zone* zone, const cr_zone_block* block)
+{
+    return &zone->task->carry[zone->task->bodies->frame_body[block->frame]];
+}
+
+// How far the farthest vertex of a block is from the way that is expected of it, at most.
 static double gone(const cr_zone* zone, const cr_zone_block* block)
 {
     if (block->frame < 0) {
         return cr_vec3_norm(
             cr_vec3_sub(cr_vec3_load(zone->z + block->first), zone->task->glide[block->node]));
     }
-    // |R - R0| p: the Frobenius norm of a difference of rotations is 2 sqrt(2) sin(angle/2)
-    double sum = 0.0;
-    for (int i = 0; i < 3; i++) {
-        sum += cr_vec3_norm2(cr_mat3_row(block->body.turn, i));
-    }
-    const double chord = sqrt(0.5 * sum);
-    return cr_vec3_norm(block->body.u) + chord * zone->task->bodies->extent[block->frame];
+    return cr_carry_off(expected(zone, block), zone->task->bodies->extent[block->frame],
+                        block->body.r, block->body.t);
 }
 
-// Contacts were looked for only as far as everything was expected to go: no iterate may go farther.
+// Contacts were looked for only around the ways that are expected: no iterate may go farther away.
 static double within_room(cr_zone* zone)
 {
     double part = 1.0;
@@ -61,7 +61,7 @@ static double within_room(cr_zone* zone)
         cr_zone_block* block = &zone->block.items[b];
         // a node may stop on its way: whether it ended near enough to where it was expected is seen
         // when the step is over
-        const double room = block->frame >= 0 ? zone->task->room[block->frame]
+        const double room = block->frame >= 0 ? expected(zone, block)->reach
                                               : zone->task->node_room[block->node] +
                                                     cr_vec3_norm(zone->task->glide[block->node]);
         const double now = gone(zone, block);

@@ -1,5 +1,4 @@
 #include "bodies/spin.h"
-#include "dynamics/targets.h"
 #include "sim/sim_inside.h"
 #include <string.h>
 
@@ -30,24 +29,31 @@ static void rewind_members(cr_sim* sim, const cr_worker* worker)
     }
 }
 
+cr_target cr_island_target(const cr_sim* sim, int32_t f, double h, cr_quat q, cr_vec3 v, cr_vec3 om)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    const int32_t b = bodies->frame_body[f];
+    const cr_action action = {.gravity = gravity(model),
+                              .force = sim->force_now[f],
+                              .torque = sim->torque_now[f],
+                              .linear_damping = model->linear_damping[b],
+                              .angular_damping = model->angular_damping[b]};
+    return cr_targets_rigid(bodies->mass[f], cr_vec3_load(bodies->inertia + 3 * f), bodies->lock[f],
+                            h, &action, q, v, om);
+}
+
 void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
     cr_motion* motion = &sim->motion;
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
-        const cr_action action = {.gravity = gravity(model),
-                                  .force = sim->force_now[f],
-                                  .torque = sim->torque_now[f],
-                                  .linear_damping = model->linear_damping[b],
-                                  .angular_damping = model->angular_damping[b]};
+        const int32_t f = worker->frame.items[i];
         const cr_quat q = cr_quat_load(sim->next.q + 4 * f);
         const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * f);
-        const cr_vec3 om = cr_vec3_load(sim->next.om + 3 * f);
         const cr_target target =
-            cr_targets_rigid(bodies->mass[f], cr_vec3_load(bodies->inertia + 3 * f),
-                             bodies->lock[f], h, &action, q, v, om);
+            cr_island_target(sim, f, h, q, v, cr_vec3_load(sim->next.om + 3 * f));
         motion->r0[f] = cr_quat_to_matrix(q);
         motion->t0[f] = cr_vec3_load(sim->next.t + 3 * f);
         sim->q_target[f] = target.q;
@@ -110,16 +116,13 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
     }
 }
 
-// How far the farthest vertex of a frame is from where the step began.
-static double frame_gone(const cr_sim* sim, int32_t f)
+// How far the farthest vertex of a frame is from the way that is expected of it.
+static double frame_off(const cr_sim* sim, int32_t f)
 {
-    const cr_vec3 moved =
-        cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
-    // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
-    const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
-                                       cr_quat_load(sim->next.q + 4 * f));
-    const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
-    return cr_vec3_norm(moved) + cr_min(chord, 2.0) * sim->model->bodies.extent[f];
+    const cr_body_set* bodies = &sim->model->bodies;
+    return cr_carry_off(&sim->carry[bodies->frame_body[f]], bodies->extent[f],
+                        cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f)),
+                        cr_vec3_load(sim->next.t + 3 * f));
 }
 
 // How far a node is from where it was expected when this part of the step had gone by.
@@ -136,9 +139,7 @@ static double node_gone(const cr_sim* sim, int32_t n, double part)
 static void make_room(cr_sim* sim, const cr_worker* worker, double from, double to)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        sim->room[f] = sim->reach[sim->model->bodies.frame_body[f]] - frame_gone(sim, f);
-        sim->wants[f] = 0.0;
+        sim->wants[worker->frame.items[i]] = 0.0;
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -160,10 +161,10 @@ static int overreached(cr_sim* sim, const cr_worker* worker, double part)
     int any = 0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
-        const double far = frame_gone(sim, f);
-        if (!(far <= sim->reach[b])) {
+        const double far = frame_off(sim, f);
+        if (!(far <= sim->carry[b].reach)) {
             any = 1;
-            sim->reach[b] = 1.5 * far;
+            sim->carry[b].reach = 1.5 * far;
         }
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
@@ -179,6 +180,12 @@ static int overreached(cr_sim* sim, const cr_worker* worker, double part)
     return any;
 }
 
+static double frame_range(const cr_sim* sim, int32_t f)
+{
+    const cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
+    return cr_carry_length(carry, sim->model->bodies.extent[f]) + carry->reach;
+}
+
 // The farthest that anything of the island was expected to go: its members, and what moves by
 // script and may hit them.
 static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index)
@@ -187,7 +194,7 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index
     const cr_island* island = &sim->near.island.items[index];
     double most = 0.0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        most = cr_max(most, sim->reach[bodies->frame_body[worker->frame.items[i]]]);
+        most = cr_max(most, frame_range(sim, worker->frame.items[i]));
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -200,7 +207,7 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index
         for (int k = 0; k < 4; k += 3) {
             const int32_t b = bodies->vertex_body[pair->v[k]];
             if (bodies->kind[b] == CR_BODY_KINEMATIC) {
-                most = cr_max(most, sim->reach[b]);
+                most = cr_max(most, frame_range(sim, bodies->frame[b]));
             }
         }
     }
@@ -214,7 +221,7 @@ static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
     const double most = farthest(sim, worker, index);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
-        sim->reach[sim->model->bodies.frame_body[f]] += cr_min(1.5 * sim->wants[f], most);
+        sim->carry[sim->model->bodies.frame_body[f]].reach += cr_min(1.5 * sim->wants[f], most);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -272,7 +279,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .obstacle1 = sim->obstacle1,
         .from = from,
         .to = to,
-        .room = sim->room,
+        .carry = sim->carry,
         .node_room = sim->node_room,
         .glide = sim->glide,
         .start = sim->start,

@@ -3,6 +3,7 @@
 
 #include "contact/events.h"
 #include "contact/motion.h"
+#include "dynamics/targets.h"
 #include "math/quat.h"
 #include "sim/record.h"
 #include "sim/sim.h"
@@ -44,13 +45,13 @@ struct cr_sim {
     cr_motion motion;
     cr_quat* q_target;              // [frame_count] orientation of motion.rp
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
-    double* start;                  // [3*vertex_count] m
-    double* ahead;                  // [3*vertex_count] m, where cloth is expected; others: start
+    double* start;                  // [3*vertex_count] m, of cloth, and of all that is a candidate
+    double* ahead;                  // [3*vertex_count] m, where cloth is expected
+    cr_carry* carry;                // [body_count] what is expected of the others
     cr_vec3* glide;                 // [node_count] m, what is expected of a part of the step
-    double* reach;                  // [body_count] m
     double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
-    double *room, *node_room;       // [frame_count], [node_count] m, what a part of the step has
-    double *wants, *node_wants;     // likewise, what its iterates asked for beyond that
+    double* node_room;              // [node_count] m, what a part of the step has of it
+    double *wants, *node_wants;     // [frame_count], [node_count] m, what iterates asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
@@ -63,12 +64,15 @@ struct cr_sim {
 };
 
 // sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now
-// and its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
+// and its like, obstacle0 and obstacle1, carry of what is scripted, and its end in `next`.
 void cr_sim_gather(cr_sim* sim);
 // The part of it that is scripted, with the pose at the start worked out from the script as well.
 void cr_sim_gather_scripts(cr_sim* sim);
 
-// island.c: inertial targets of a worker's frames and sheets over h, from `next`, into motion.
+// island.c: where inertia and loads take a rigid frame over h.
+cr_target cr_island_target(const cr_sim* sim, int32_t frame, double h, cr_quat q, cr_vec3 v,
+                           cr_vec3 om);
+// Inertial targets of a worker's frames and sheets over h, from `next`, into motion.
 void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
 // The zone of one part, as a task: candidates and warm start are the caller's.
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
