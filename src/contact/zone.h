@@ -47,6 +47,7 @@ typedef struct cr_zone_task {
     const cr_carry* carry;      // [body_count of the scene]
     const double* node_room;    // [node_count] m
     double *wants, *node_wants; // [frame_count of the scene], [node_count] m
+    cr_carry* wish;             // [frame_count of the scene] r1, t1: where such an iterate was
     double friction_speed;      // m/s
     int32_t max_iterations;
 } cr_zone_task;

@@ -54,7 +54,7 @@ static double gone(const cr_zone* zone, const cr_zone_block* block)
 }
 
 // Contacts were looked for only around the ways that are expected: no iterate may go farther away.
-static double within_room(cr_zone* zone)
+static double within_room(cr_zone* zone, int first)
 {
     double part = 1.0;
     for (int32_t b = 0; b < zone->block_count; b++) {
@@ -69,6 +69,10 @@ static double within_room(cr_zone* zone)
             double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]
                                               : &zone->task->node_wants[block->node];
             *wants = cr_max(*wants, now);
+            if (block->frame >= 0 && first) {
+                zone->task->wish[block->frame].r1 = block->body.r;
+                zone->task->wish[block->frame].t1 = block->body.t;
+            }
             zone->report.cramped++;
             part = cr_min(part, part_within(block->gone, now, room));
         }
@@ -92,7 +96,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
         }
         zone->along = along + step * (1.0 - along);
         cr_zone_point_place(zone);
-        double free = within_room(zone);
+        double free = within_room(zone, cut == 0);
         for (int32_t i = 0; i < zone->task->candidate_count; i++) {
             const double part = pair_free(zone, i);
             if (part < 1.0) {

@@ -4,6 +4,8 @@
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 enum { MOST_WIDENINGS = 6 };
+// So often a body's wish where to go is believed.
+enum { MOST_WISHES = 2 };
 
 static cr_vec3 gravity(const cr_model* model)
 {
@@ -214,14 +216,35 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index
     return most;
 }
 
-// The zone did not converge and some wanted more room: they get it, up to what the fastest of the
-// island has on top of their own. What lies still goes as far as what hits it.
+// The zone did not converge and a body wanted more room. At first it is expected where it wanted to
+// be instead: a body that hits something goes on in another direction, not in all of them. Where
+// that was not it, or is farther than anything near goes, it gets more room on all sides, up to
+// what the fastest of the island has on top of its own: what lies still goes as far as what hits
+// it.
+static void widen_frame(cr_sim* sim, int32_t f, double most)
+{
+    cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
+    const double extent = sim->model->bodies.extent[f];
+    cr_carry anew = *carry;
+    anew.r1 = sim->wish[f].r1;
+    anew.t1 = sim->wish[f].t1;
+    anew.still = 0;
+    const double length = cr_carry_length(&anew, extent);
+    if (sim->wants[f] > 0.0 && sim->retries < MOST_WISHES && length <= 2.0 * most) {
+        carry->r1 = anew.r1;
+        carry->t1 = anew.t1;
+        carry->reach += CR_SIM_SLACK * length;
+        return;
+    }
+    carry->reach += cr_min(1.5 * sim->wants[f], most);
+}
+
+// Nodes likewise, on all sides.
 static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     const double most = farthest(sim, worker, index);
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        sim->carry[sim->model->bodies.frame_body[f]].reach += cr_min(1.5 * sim->wants[f], most);
+        widen_frame(sim, worker->frame.items[i], most);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -284,6 +307,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .glide = sim->glide,
         .start = sim->start,
         .wants = sim->wants,
+        .wish = sim->wish,
         .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,

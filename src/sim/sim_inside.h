@@ -8,6 +8,9 @@
 #include "sim/record.h"
 #include "sim/sim.h"
 
+// A body may miss where it is expected by this much of its way, before anything was tried.
+#define CR_SIM_SLACK 0.25
+
 // What solving one island left behind.
 typedef struct cr_island_result {
     int32_t done;   // nonzero: what follows is of the island it stands for
@@ -51,6 +54,7 @@ struct cr_sim {
     cr_vec3* glide;                 // [node_count] m, what is expected of a part of the step
     double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
     double* node_room;              // [node_count] m, what a part of the step has of it
+    cr_carry* wish;                 // [frame_count] r1, t1: where they would have been then
     double *wants, *node_wants;     // [frame_count], [node_count] m, what iterates asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept

@@ -98,9 +98,6 @@ static void move_scripted(cr_sim* sim)
     }
 }
 
-// A body may miss where it is expected by this much of its way, before anything was tried.
-static const double slack = 0.25;
-
 // Everything is expected on the straight way of its velocity, or to stop there: what rests will
 // rest. It may miss that by what loads add in the step, a part of the way, and its thickness. What
 // goes farther is found out afterwards.
@@ -125,7 +122,8 @@ static void foresee(cr_sim* sim)
         carry->r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
         carry->t1 = cr_vec3_add_scaled(carry->t0, h, v);
         carry->still = 0;
-        carry->reach = slack * cr_carry_length(carry, bodies->extent[f]) + bodies->radius[b] +
+        carry->reach = CR_SIM_SLACK * cr_carry_length(carry, bodies->extent[f]) +
+                       bodies->radius[b] +
                        cr_carry_off(carry, bodies->extent[f], cr_quat_to_matrix(target.q),
                                     cr_vec3_add(carry->t0, target.u));
     }
@@ -138,8 +136,8 @@ static void foresee(cr_sim* sim)
         const cr_vec3 at = cr_vec3_load(sim->state.x + 3 * n);
         cr_vec3_store(sim->start + 3 * v, at);
         cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(at, way));
-        sim->node_reach[n] =
-            slack * cr_vec3_norm(way) + fall + pushed + bodies->radius[bodies->vertex_body[v]];
+        sim->node_reach[n] = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed +
+                             bodies->radius[bodies->vertex_body[v]];
     }
 }
 
