@@ -55,6 +55,14 @@ double cr_carry_off(const cr_carry* c, double extent, cr_mat3 r, cr_vec3 t)
     return cr_vec3_norm(cr_vec3_add_scaled(gone, -s, shift)) + sqrt(norm2(rest)) * extent;
 }
 
+double cr_carry_off_segment(cr_vec3 a, cr_vec3 b, cr_vec3 x)
+{
+    const cr_vec3 way = cr_vec3_sub(b, a), gone = cr_vec3_sub(x, a);
+    const double whole = cr_vec3_norm2(way);
+    const double s = whole > 0.0 ? cr_clamp(cr_vec3_dot(gone, way) / whole, 0.0, 1.0) : 0.0;
+    return cr_vec3_norm(cr_vec3_add_scaled(gone, -s, way));
+}
+
 // R b + t for a box b: its middle is carried, its half sides by |R|.
 static cr_box carried(cr_mat3 r, cr_vec3 t, const cr_box* local, double margin)
 {

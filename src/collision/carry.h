@@ -37,6 +37,9 @@ double cr_carry_length(const cr_carry* c, double extent);
 // upper bound, 0 on the way itself.
 double cr_carry_off(const cr_carry* c, double extent, cr_mat3 r, cr_vec3 t);
 
+// How far x is from the straight way of one point, a to b. m
+double cr_carry_off_segment(cr_vec3 a, cr_vec3 b, cr_vec3 x);
+
 // A box around the ways of all points of `local`, grown by `margin` m; never too small, whatever
 // was rounded.
 cr_box cr_carry_box(const cr_carry* c, const cr_box* local, double margin);

@@ -46,8 +46,11 @@ static const cr_carry* expected(const cr_zone* zone, const cr_zone_block* block)
 static double gone(const cr_zone* zone, const cr_zone_block* block)
 {
     if (block->frame < 0) {
-        return cr_vec3_norm(
-            cr_vec3_sub(cr_vec3_load(zone->z + block->first), zone->task->glide[block->node]));
+        const cr_zone_task* task = zone->task;
+        const int32_t v = task->bodies->node_vertex[block->node];
+        return cr_carry_off_segment(
+            cr_vec3_load(task->start + 3 * v), cr_vec3_load(task->ahead + 3 * v),
+            cr_vec3_add(task->motion->x0[block->node], cr_vec3_load(zone->z + block->first)));
     }
     return cr_carry_off(expected(zone, block), zone->task->bodies->extent[block->frame],
                         block->body.r, block->body.t);
@@ -59,11 +62,8 @@ static double within_room(cr_zone* zone, int first)
     double part = 1.0;
     for (int32_t b = 0; b < zone->block_count; b++) {
         cr_zone_block* block = &zone->block.items[b];
-        // a node may stop on its way: whether it ended near enough to where it was expected is seen
-        // when the step is over
-        const double room = block->frame >= 0 ? expected(zone, block)->reach
-                                              : zone->task->node_room[block->node] +
-                                                    cr_vec3_norm(zone->task->glide[block->node]);
+        const double room =
+            block->frame >= 0 ? expected(zone, block)->reach : zone->task->node_reach[block->node];
         const double now = gone(zone, block);
         if (!(now <= room)) {
             double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]

@@ -127,18 +127,16 @@ static double frame_off(const cr_sim* sim, int32_t f)
                         cr_vec3_load(sim->next.t + 3 * f));
 }
 
-// How far a node is from where it was expected when this part of the step had gone by.
-static double node_gone(const cr_sim* sim, int32_t n, double part)
+// How far a node is from the way that is expected of it.
+static double node_off(const cr_sim* sim, int32_t n)
 {
     const int32_t v = sim->model->bodies.node_vertex[n];
-    const cr_vec3 from = cr_vec3_load(sim->start + 3 * v);
-    const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), from);
-    const cr_vec3 due = cr_vec3_add_scaled(from, part, way);
-    return cr_vec3_norm(cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), due));
+    return cr_carry_off_segment(cr_vec3_load(sim->start + 3 * v), cr_vec3_load(sim->ahead + 3 * v),
+                                cr_vec3_load(sim->next.x + 3 * n));
 }
 
-// What is left of everyone's reach for the next part of the step.
-static void make_room(cr_sim* sim, const cr_worker* worker, double from, double to)
+// Nobody has wanted anything yet.
+static void forget_wants(cr_sim* sim, const cr_worker* worker)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
         sim->wants[worker->frame.items[i]] = 0.0;
@@ -146,11 +144,6 @@ static void make_room(cr_sim* sim, const cr_worker* worker, double from, double 
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const int32_t v = sim->model->bodies.node_vertex[n];
-            const cr_vec3 way =
-                cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), cr_vec3_load(sim->start + 3 * v));
-            sim->glide[n] = cr_vec3_scale(to - from, way);
-            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n, from);
             sim->node_wants[n] = 0.0;
         }
     }
@@ -158,7 +151,7 @@ static void make_room(cr_sim* sim, const cr_worker* worker, double from, double 
 
 // Whether any member has got farther than its reach; each that has gets a reach that would have
 // done.
-static int overreached(cr_sim* sim, const cr_worker* worker, double part)
+static int overreached(cr_sim* sim, const cr_worker* worker)
 {
     int any = 0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
@@ -172,7 +165,7 @@ static int overreached(cr_sim* sim, const cr_worker* worker, double part)
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const double far = node_gone(sim, n, part);
+            const double far = node_off(sim, n);
             if (!(far <= sim->node_reach[n])) {
                 any = 1;
                 sim->node_reach[n] = 1.5 * far;
@@ -303,8 +296,8 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .from = from,
         .to = to,
         .carry = sim->carry,
-        .node_room = sim->node_room,
-        .glide = sim->glide,
+        .ahead = sim->ahead,
+        .node_reach = sim->node_reach,
         .start = sim->start,
         .wants = sim->wants,
         .wish = sim->wish,
@@ -468,7 +461,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
-        make_room(sim, worker, from, to);
+        forget_wants(sim, worker);
         if (!alone) {
             carom_status status = meet(sim, worker, index, h, from, to);
             if (status == CAROM_OK) {
@@ -497,7 +490,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             }
         }
         advance(sim, worker, h, from, to);
-        if (overreached(sim, worker, to)) {
+        if (overreached(sim, worker)) {
             result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }

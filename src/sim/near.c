@@ -147,21 +147,16 @@ static double look_at(const cr_near* near, const cr_near_look* look, const cr_pa
 
 // How far the points of a pair can come towards each other on their ways, by the direction n from
 // one to the other: for features are convex, and all of A lies behind all of B along n by their
-// distance. Each side may stop at any place of its way, but two nodes go side by side: where a
-// piece of cloth flies as a whole, its parts do not come near each other.
-static double closing(const cr_near* near, const cr_pair* pair, cr_vec3 n, const cr_vec3 way[4])
+// distance. Each point may stop at any place of its way.
+static double closing(const cr_pair* pair, cr_vec3 n, const cr_vec3 way[4])
 {
-    const int32_t* node = near->model->bodies.node;
-    const int together = node[pair->v[0]] >= 0 && node[pair->v[3]] >= 0;
-    double most[2] = {-HUGE_VAL, -HUGE_VAL};
+    double most[2] = {0, 0};
     for (int k = 0; k < 4; k++) {
-        if (pair->v[k] >= 0) {
-            const int side = side_of(pair, k);
-            const double forth = cr_vec3_dot(n, way[k]);
-            most[side] = cr_max(most[side], side ? -forth : forth);
-        }
+        const int side = side_of(pair, k);
+        const double forth = cr_vec3_dot(n, way[k]);
+        most[side] = cr_max(most[side], side ? -forth : forth);
     }
-    return together ? cr_max(0.0, most[0] + most[1]) : cr_max(0.0, most[0]) + cr_max(0.0, most[1]);
+    return most[0] + most[1];
 }
 
 // The numbers of the contacts of two bodies; 0: they pass through each other.
@@ -204,7 +199,7 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
         const double reach = look_at(near, look, pair, at, way);
         const cr_closest closest = cr_distance_closest(pair->kind, at);
         c.start = closest.distance;
-        if (c.start < 2.0 * c.thickness + reach + closing(near, pair, closest.n, way)) {
+        if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, way)) {
             c.pair = *pair;
             if (!cr_array_push(&near->found, c)) {
                 return CAROM_ERR_MEMORY;

@@ -51,9 +51,7 @@ struct cr_sim {
     double* start;                  // [3*vertex_count] m, of cloth, and of all that is a candidate
     double* ahead;                  // [3*vertex_count] m, where cloth is expected
     cr_carry* carry;                // [body_count] what is expected of the others
-    cr_vec3* glide;                 // [node_count] m, what is expected of a part of the step
     double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
-    double* node_room;              // [node_count] m, what a part of the step has of it
     cr_carry* wish;                 // [frame_count] r1, t1: where they would have been then
     double *wants, *node_wants;     // [frame_count], [node_count] m, what iterates asked for beyond
     cr_near near;
