@@ -148,7 +148,7 @@ static void run_begin(run* r, scene* s, double reach)
         r->reach[v] = reach;
     }
     const double begin = now();
-    need(cr_broad_create(&r->surface, r->x0, &r->broad) == CAROM_OK);
+    need(cr_broad_create(&r->surface, r->x0, NULL, &r->broad) == CAROM_OK);
     r->built = now() - begin;
     s->x.items = NULL; // the run has it now
     cr_array_release(&s->edge);

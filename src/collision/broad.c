@@ -9,6 +9,11 @@
 // within a body keep their shape, for its features stay neighbours, and are refitted only where
 // bodies meet; the tree over the bodies is grown anew when some have gone elsewhere.
 //
+// A carried body is not refitted at all. Its trees stand in its own frame, one set for all bodies
+// of the same shape, and a call copies out of them what may meet one of the bodies around it: the
+// nodes by their boxes carried along, the features by their own. So a body that stands on the
+// ground costs its underside, in time and in memory.
+//
 // A pair is found as one 64-bit key (kind, first, second), where a face or an edge is named by its
 // rank in the order of its vertices. So the order of the keys is the order of the pairs. Bodies own
 // ranges of ranks: the keys of one kind and first body, a group, stand together in the result, so
@@ -21,6 +26,7 @@ enum {
     TASK_ITEMS = 2048,   // features of a task: a large pair of bodies becomes several tasks
     JOB_VERTICES = 2048, // vertices worth the handing out of a job
     JOB_PAIRS = 1 << 14, // pairs likewise
+    CARRIED_WEIGHT = 8,  // vertices that the box of a carried body costs as much as
 };
 
 static const int feature_corners[FEATURES] = {1, 2, 3};
@@ -49,21 +55,31 @@ typedef struct group {
 } group;
 
 typedef struct feature_trees {
-    cr_bvh bvh;
-    int32_t* root;   // [body_count+1] first node of each body's tree
-    int32_t* corner; // [corners*count] vertices, by place; none for VERTEX
+    cr_bvh bvh;      // of loose bodies, and behind them what a call copied of carried ones
+    int32_t* root;   // [body_count] first node of each body's tree in bvh, -1: none
+    int32_t* end;    // [body_count] of a loose body: the node behind its tree
+    int32_t* first;  // [body_count] of a loose body: its first place in bvh
+    int32_t* corner; // [corners*loose] vertices, by place; none for VERTEX
     int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
+    int32_t loose_nodes, loose_items;
+    cr_bvh own;        // of the first carried body of each shape, in its frame, items by rank less
+                       // the body's first; boxes of nodes alone
+    int32_t* own_root; // [body_count] of each carried body in own, -1: none
 } feature_trees;
 
 struct cr_broad {
     const cr_surface* surface;
     feature_trees of[FEATURES];
-    uint8_t* shape;     // [body_count] feature of the highest dimension it has
-    uint8_t* wanted;    // [body_count] bit f: its tree of feature f takes part in this call
-    uint8_t* fitted;    // [body_count] bit f: that tree fits the boxes of the vertices
-    uint8_t* trouble;   // [body_count] bits of TROUBLE_*
-    cr_box* body_box;   // [body_count]
-    cr_box* vertex_box; // [vertex_count] when its body last took part
+    uint8_t* shape;        // [body_count] feature of the highest dimension it has
+    uint8_t* wanted;       // [body_count] bit f: its tree of feature f takes part in this call
+    uint8_t* fitted;       // [body_count] bit f: that tree fits the boxes of the vertices
+    uint8_t* trouble;      // [body_count] bits of TROUBLE_*
+    cr_box* body_box;      // [body_count]
+    cr_box* vertex_box;    // [vertex_count] when its body last took part; loose_vertices of them
+    uint8_t* carried;      // [body_count] nonzero: moves as a rigid whole
+    int32_t* like;         // [body_count] the first carried body of its shape
+    int32_t* loose_vertex; // [body_count] of a loose body: its first in vertex_box
+    const double* p;       // [3*vertex_count] m, of carried bodies in their frames
 
     cr_bvh bodies;
     cr_bvh_seed* seed; // [seed_count] bodies that have vertices
@@ -74,13 +90,21 @@ struct cr_broad {
     CR_ARRAY(uint64_t) key, spare; // keys in the order of the groups, and the other side of sorting
     CR_ARRAY(uint64_t) bonds, spare_bonds;
     CR_ARRAY(task) tasks;
-    CR_ARRAY(group) groups; // and one at the end
-    CR_ARRAY(int32_t) jobs; // first body, task or group of each job, and the end
-    CR_ARRAY(int32_t) busy; // bodies that take part
+    CR_ARRAY(group) groups;    // and one at the end
+    CR_ARRAY(int32_t) jobs;    // first body, task or group of each job, and the end
+    CR_ARRAY(int32_t) busy;    // bodies that take part
+    int32_t* around;           // [body_count+1] first of each body's in `other`
+    CR_ARRAY(int32_t) other;   // bodies whose boxes meet that of a carried one
+    CR_ARRAY(cr_box) near_box; // of the body that is copied: what it may meet
+    int32_t* simple;           // [body_count] bodies, those of the fewest edges first
 
     const double *x0, *x1, *reach; // of the call under way
+    const cr_carry* carry;
+    const double* margin;
     cr_pair* out;
 };
+
+enum { UNCOPIED = -2 }; // for a root: the body's turn has not come
 
 enum { TROUBLE_NOT_FINITE = 1, TROUBLE_NEGATIVE = 2 };
 
@@ -142,6 +166,17 @@ static void centre_of(const cr_box* box, double centre[3])
     }
 }
 
+static cr_box box_around(const int32_t* v, int corners, const double* x)
+{
+    cr_box box = cr_box_empty();
+    for (int c = 0; c < corners; c++) {
+        const double* p = &x[3 * (size_t)v[c]];
+        const cr_box point = {{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
+        box = cr_box_union(&box, &point);
+    }
+    return box;
+}
+
 static cr_bvh_seed seed_of(const cr_broad* broad, feature f, int32_t rank, const double* x)
 {
     const int corners = feature_corners[f];
@@ -149,43 +184,103 @@ static cr_bvh_seed seed_of(const cr_broad* broad, feature f, int32_t rank, const
     if (f != VERTEX) {
         v = &feature_vertices(broad->surface, f)[corners * broad->of[f].at[rank]];
     }
-    cr_box box = cr_box_empty();
-    for (int c = 0; c < corners; c++) {
-        const double* p = &x[3 * (size_t)v[c]];
-        const cr_box point = {{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
-        box = cr_box_union(&box, &point);
-    }
+    const cr_box box = box_around(v, corners, x);
     cr_bvh_seed seed = {.item = rank};
     centre_of(&box, seed.centre);
     return seed;
 }
 
-// Grows the trees of one feature, a body after the other.
-static carom_status plant(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds)
+// Grows the tree of one feature of a body. Loose ones know the items by rank, carried ones by rank
+// less the body's first, and in boxes of their own frame.
+static carom_status plant(cr_broad* broad, feature f, int32_t body, const double* x,
+                          cr_bvh_seed* seeds)
 {
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
-    const int corners = feature_corners[f];
     const int32_t* range = feature_range(s, f);
-    for (int32_t body = 0; body < s->body_count; body++) {
-        const int32_t count = range[body + 1] - range[body];
-        trees->root[body] = trees->bvh.node.count;
-        for (int32_t i = 0; i < count; i++) {
-            seeds[i] = seed_of(broad, f, range[body] + i, x);
-        }
-        int32_t root;
-        if (count > 0 && cr_bvh_plant(&trees->bvh, seeds, count, &root) != CAROM_OK) {
-            return CAROM_ERR_MEMORY;
-        }
+    const int32_t count = range[body + 1] - range[body];
+    const int carried = broad->carried[body];
+    if (count == 0) {
+        return CAROM_OK;
     }
-    trees->root[s->body_count] = trees->bvh.node.count;
-    for (int32_t i = 0; i < trees->bvh.item_count && f != VERTEX; i++) {
-        const int32_t* v = &feature_vertices(s, f)[corners * trees->at[trees->bvh.item[i]]];
-        for (int c = 0; c < corners; c++) {
+    for (int32_t i = 0; i < count; i++) {
+        seeds[i] = seed_of(broad, f, range[body] + i, x);
+        seeds[i].item -= carried ? range[body] : 0;
+    }
+    cr_bvh* bvh = carried ? &trees->own : &trees->bvh;
+    const int32_t place = bvh->item_count;
+    int32_t* root = carried ? &trees->own_root[body] : &trees->root[body];
+    if (cr_bvh_plant(bvh, seeds, count, root) != CAROM_OK) {
+        return CAROM_ERR_MEMORY;
+    }
+    const int corners = feature_corners[f];
+    for (int32_t i = place; i < bvh->item_count; i++) {
+        const int32_t rank = bvh->item[i] + (carried ? range[body] : 0);
+        const int32_t* v =
+            f == VERTEX ? &rank : &feature_vertices(s, f)[corners * (size_t)trees->at[rank]];
+        if (carried) {
+            bvh->box[i] = box_around(v, corners, x);
+        }
+        for (int c = 0; c < corners && f != VERTEX && !carried; c++) {
             trees->corner[corners * i + c] = v[c];
         }
     }
+    if (carried) {
+        cr_bvh_refit(bvh, *root, bvh->node.count);
+    } else {
+        trees->first[body] = place;
+        trees->end[body] = bvh->node.count;
+    }
     return CAROM_OK;
+}
+
+// Trees of one feature, a body after the other; bodies of the same shape share one.
+static carom_status plant_all(cr_broad* broad, feature f, const double* x, cr_bvh_seed* seeds)
+{
+    feature_trees* trees = &broad->of[f];
+    for (int32_t body = 0; body < broad->surface->body_count; body++) {
+        trees->root[body] = trees->own_root[body] = -1;
+        if (broad->carried[body] && broad->like[body] != body) {
+            trees->own_root[body] = trees->own_root[broad->like[body]];
+        } else if (plant(broad, f, body, x, seeds) != CAROM_OK) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    trees->loose_nodes = trees->bvh.node.count;
+    trees->loose_items = trees->bvh.item_count;
+    cr_memory_free(trees->own.box); // the nodes have theirs
+    trees->own.box = NULL;
+    return CAROM_OK;
+}
+
+// The features of loose bodies, and those of the first carried body of each shape.
+static void count_features(const cr_broad* broad, feature f, int32_t* loose, int32_t* own)
+{
+    const int32_t* range = feature_range(broad->surface, f);
+    *loose = *own = 0;
+    for (int32_t b = 0; b < broad->surface->body_count; b++) {
+        const int32_t count = range[b + 1] - range[b];
+        *loose += broad->carried[b] ? 0 : count;
+        *own += broad->carried[b] && broad->like[b] == b ? count : 0;
+    }
+}
+
+// The features of a body in the order of their vertices; that of its shape's first, if it has one.
+static void rank_features(cr_broad* broad, feature f, int32_t body, int32_t* scratch)
+{
+    const cr_surface* s = broad->surface;
+    int32_t* at = broad->of[f].at;
+    const int32_t* range = feature_range(s, f);
+    const int32_t like = broad->carried[body] ? broad->like[body] : body;
+    const int32_t shift = range[body] - range[like];
+    for (int32_t i = range[body]; i < range[body + 1]; i++) {
+        at[i] = like == body ? i : at[i - shift] + shift;
+    }
+    if (like == body) {
+        // bodies own ascending vertices, so ranks ascend from body to body by themselves
+        sort_by_vertices(at + range[body], scratch, range[body + 1] - range[body],
+                         feature_vertices(s, f), feature_corners[f]);
+    }
 }
 
 // Memory and ranks of one feature. scratch [feature_count].
@@ -194,61 +289,180 @@ static carom_status init_trees(cr_broad* broad, feature f, int32_t* scratch)
     const cr_surface* s = broad->surface;
     feature_trees* trees = &broad->of[f];
     const int32_t count = feature_count(s, f);
-    if (cr_bvh_init(&trees->bvh, count) != CAROM_OK) {
+    int32_t loose, own;
+    count_features(broad, f, &loose, &own);
+    if (cr_bvh_init(&trees->bvh, loose) != CAROM_OK || cr_bvh_init(&trees->own, own) != CAROM_OK) {
         return CAROM_ERR_MEMORY;
     }
-    trees->root = cr_memory_take((size_t)s->body_count + 1, sizeof *trees->root);
-    if (!trees->root) {
+    const size_t bodies = (size_t)s->body_count;
+    trees->root = cr_memory_take(bodies, sizeof *trees->root);
+    trees->end = cr_memory_take(bodies, sizeof *trees->end);
+    trees->first = cr_memory_take(bodies, sizeof *trees->first);
+    trees->own_root = cr_memory_take(bodies, sizeof *trees->own_root);
+    if (!trees->root || !trees->end || !trees->first || !trees->own_root) {
         return CAROM_ERR_MEMORY;
     }
     if (f == VERTEX) {
         return CAROM_OK;
     }
     trees->at = cr_memory_take((size_t)count, sizeof *trees->at);
-    trees->corner = cr_memory_take((size_t)count * 3, sizeof *trees->corner);
+    trees->corner = cr_memory_take((size_t)loose * 3, sizeof *trees->corner);
     if (!trees->at || !trees->corner) {
         return CAROM_ERR_MEMORY;
     }
-    for (int32_t i = 0; i < count; i++) {
-        trees->at[i] = i;
-    }
-    const int32_t* range = feature_range(s, f);
     for (int32_t body = 0; body < s->body_count; body++) {
-        // bodies own ascending vertices, so ranks ascend from body to body by themselves
-        sort_by_vertices(trees->at + range[body], scratch, range[body + 1] - range[body],
-                         feature_vertices(s, f), feature_corners[f]);
+        rank_features(broad, f, body, scratch);
     }
     return CAROM_OK;
 }
 
-static int32_t larger_of(int32_t a, int32_t b)
+static uint64_t mix(uint64_t hash, const void* bytes, size_t size)
 {
-    return a > b ? a : b;
+    const unsigned char* at = bytes;
+    uint64_t word = 0;
+    for (size_t i = 0; i < size; i += sizeof word) {
+        memcpy(&word, at + i, size - i < sizeof word ? size - i : sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static size_t body_features(const cr_surface* s, feature f, int32_t body)
+{
+    const int32_t* range = feature_range(s, f);
+    return (size_t)(range[body + 1] - range[body]);
+}
+
+// The same vertices in its own frame, joined in the same way.
+static int same_shape(const cr_broad* broad, int32_t a, int32_t b)
+{
+    const cr_surface* s = broad->surface;
+    const size_t vertices = body_features(s, VERTEX, a);
+    if (vertices != body_features(s, VERTEX, b) ||
+        memcmp(broad->p + 3 * (size_t)s->body_vertex[a], broad->p + 3 * (size_t)s->body_vertex[b],
+               3 * vertices * sizeof(double)) != 0) {
+        return 0;
+    }
+    const int32_t shift = s->body_vertex[b] - s->body_vertex[a];
+    for (feature f = EDGE; f < FEATURES; f++) {
+        const size_t corners = (size_t)feature_corners[f], count = body_features(s, f, a);
+        const int32_t* va = &feature_vertices(s, f)[corners * (size_t)feature_range(s, f)[a]];
+        const int32_t* vb = &feature_vertices(s, f)[corners * (size_t)feature_range(s, f)[b]];
+        if (count != body_features(s, f, b)) {
+            return 0;
+        }
+        for (size_t i = 0; i < corners * count; i++) {
+            if (va[i] + shift != vb[i]) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+// Finds the first body of each shape. key, spare [body_count]: the bodies by hash of their
+// vertices, then by number; a body is compared with the first of those that it shares a hash with.
+static void find_likes(cr_broad* broad, uint64_t* key, uint64_t* spare)
+{
+    const cr_surface* s = broad->surface;
+    int32_t count = 0;
+    for (int32_t b = 0; b < s->body_count; b++) {
+        broad->like[b] = b;
+        if (broad->carried[b]) {
+            const uint64_t hash = mix(0, broad->p + 3 * (size_t)s->body_vertex[b],
+                                      3 * body_features(s, VERTEX, b) * sizeof(double));
+            key[count++] = (hash & 0xffffffff00000000u) | (uint64_t)b;
+        }
+    }
+    cr_keys_sort(key, spare, count);
+    int32_t first = -1;
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t b = (int32_t)(key[i] & INT32_MAX);
+        const int same_hash = i > 0 && key[i] >> 32 == key[i - 1] >> 32;
+        if (same_hash && same_shape(broad, first, b)) {
+            broad->like[b] = first;
+        } else {
+            first = b;
+        }
+    }
 }
 
 // What create needs and gives back at its end.
 typedef struct building {
     cr_bvh_seed* seeds;
     int32_t* scratch;
+    uint64_t *key, *spare;
 } building;
 
-static carom_status build(cr_broad* broad, const double* x, building* with)
+// Features of the richest body.
+static int32_t most_features(const cr_surface* s)
+{
+    size_t most = 0;
+    for (int32_t b = 0; b < s->body_count; b++) {
+        for (feature f = VERTEX; f < FEATURES; f++) {
+            const size_t count = body_features(s, f, b);
+            most = count > most ? count : most;
+        }
+    }
+    return (int32_t)most;
+}
+
+// Who is carried, who is of one shape, and where the boxes of loose vertices stand.
+static carom_status sort_bodies(cr_broad* broad, const uint8_t* carried, building* with)
 {
     const cr_surface* s = broad->surface;
-    const int32_t most = larger_of(s->vertex_count, larger_of(s->edge_count, s->face_count));
     const size_t bodies = (size_t)s->body_count;
+    broad->carried = cr_memory_take(bodies, 1);
+    broad->like = cr_memory_take(bodies, sizeof *broad->like);
+    broad->simple = cr_memory_take(bodies, sizeof *broad->simple);
+    broad->loose_vertex = cr_memory_take(bodies, sizeof *broad->loose_vertex);
+    with->key = cr_memory_take(bodies, sizeof *with->key);
+    with->spare = cr_memory_take(bodies, sizeof *with->spare);
+    if (!broad->carried || !broad->like || !broad->simple || !broad->loose_vertex || !with->key ||
+        !with->spare) {
+        return CAROM_ERR_MEMORY;
+    }
+    int32_t loose = 0;
+    for (int32_t b = 0; b < s->body_count; b++) {
+        broad->carried[b] = carried && carried[b];
+        CR_ASSERT(!broad->carried[b] || !(s->body_flags[b] & CR_SURFACE_SOFT));
+        broad->loose_vertex[b] = loose;
+        loose += broad->carried[b] ? 0 : (int32_t)body_features(s, VERTEX, b);
+    }
+    find_likes(broad, with->key, with->spare);
+    for (int32_t b = 0; b < s->body_count; b++) {
+        with->key[b] = (uint64_t)body_features(s, EDGE, b) << 32 | (uint64_t)b;
+    }
+    cr_keys_sort(with->key, with->spare, s->body_count);
+    for (int32_t b = 0; b < s->body_count; b++) {
+        broad->simple[b] = (int32_t)(with->key[b] & INT32_MAX);
+    }
+    broad->vertex_box = cr_memory_take((size_t)loose, sizeof *broad->vertex_box);
+    return broad->vertex_box ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+static carom_status build(cr_broad* broad, const double* x, const uint8_t* carried, building* with)
+{
+    const cr_surface* s = broad->surface;
+    const int32_t most = most_features(s);
+    const size_t bodies = (size_t)s->body_count;
+    broad->p = x;
+    if (sort_bodies(broad, carried, with) != CAROM_OK) {
+        return CAROM_ERR_MEMORY;
+    }
     with->seeds = cr_memory_take((size_t)most, sizeof *with->seeds);
     with->scratch = cr_memory_take((size_t)most, sizeof *with->scratch);
+    broad->around = cr_memory_take(bodies + 1, sizeof *broad->around);
     broad->shape = cr_memory_take(bodies, 1);
     broad->wanted = cr_memory_take(bodies, 1);
     broad->fitted = cr_memory_take(bodies, 1);
     broad->trouble = cr_memory_take(bodies, 1);
     broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
-    broad->vertex_box = cr_memory_take((size_t)s->vertex_count, sizeof *broad->vertex_box);
     broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
     broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
     if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
-        !broad->trouble || !broad->body_box || !broad->vertex_box || !broad->seed || !broad->home ||
+        !broad->trouble || !broad->body_box || !broad->around || !broad->seed || !broad->home ||
         cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
@@ -256,7 +470,7 @@ static carom_status build(cr_broad* broad, const double* x, building* with)
     for (feature f = VERTEX; f < FEATURES; f++) {
         carom_status status = init_trees(broad, f, with->scratch);
         if (status == CAROM_OK) {
-            status = plant(broad, f, x, with->seeds);
+            status = plant_all(broad, f, x, with->seeds);
         }
         if (status != CAROM_OK) {
             return status;
@@ -274,7 +488,8 @@ static carom_status build(cr_broad* broad, const double* x, building* with)
     return CAROM_OK;
 }
 
-carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broad** out)
+carom_status cr_broad_create(const cr_surface* surface, const double* x, const uint8_t* carried,
+                             cr_broad** out)
 {
     *out = NULL;
     for (int64_t i = 0; i < 3 * (int64_t)surface->vertex_count; i++) {
@@ -288,9 +503,11 @@ carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broa
     }
     broad->surface = surface;
     building with = {0};
-    const carom_status status = build(broad, x, &with);
+    const carom_status status = build(broad, x, carried, &with);
     cr_memory_free(with.seeds);
     cr_memory_free(with.scratch);
+    cr_memory_free(with.key);
+    cr_memory_free(with.spare);
     if (status != CAROM_OK) {
         cr_broad_destroy(broad);
         return status;
@@ -306,7 +523,11 @@ void cr_broad_destroy(cr_broad* broad)
     }
     for (feature f = VERTEX; f < FEATURES; f++) {
         cr_bvh_release(&broad->of[f].bvh);
+        cr_bvh_release(&broad->of[f].own);
         cr_memory_free(broad->of[f].root);
+        cr_memory_free(broad->of[f].end);
+        cr_memory_free(broad->of[f].first);
+        cr_memory_free(broad->of[f].own_root);
         cr_memory_free(broad->of[f].corner);
         cr_memory_free(broad->of[f].at);
     }
@@ -316,6 +537,13 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->trouble);
     cr_memory_free(broad->body_box);
     cr_memory_free(broad->vertex_box);
+    cr_memory_free(broad->carried);
+    cr_memory_free(broad->like);
+    cr_memory_free(broad->loose_vertex);
+    cr_memory_free(broad->around);
+    cr_memory_free(broad->simple);
+    cr_array_release(&broad->near_box);
+    cr_array_release(&broad->other);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
     cr_memory_free(broad->home);
@@ -351,7 +579,26 @@ static int end_job(cr_broad* broad, int64_t* weight, int64_t full, int32_t next)
     return cr_array_push(&broad->jobs, next);
 }
 
-static void fit_body(cr_broad* broad, int32_t body)
+// The box of a carried body, and whether its numbers are in order.
+static void fit_carried(cr_broad* broad, int32_t body)
+{
+    const cr_carry* c = &broad->carry[body];
+    const int32_t root = broad->of[VERTEX].own_root[body];
+    double zero = (c->reach + broad->margin[body]) * 0.0;
+    for (int i = 0; i < 3; i++) {
+        const cr_vec3 a = cr_mat3_row(c->r0, i), b = cr_mat3_row(c->r1, i);
+        zero += (a.x + a.y + a.z) * 0.0 + (b.x + b.y + b.z) * 0.0;
+    }
+    zero += (c->t0.x + c->t0.y + c->t0.z) * 0.0 + (c->t1.x + c->t1.y + c->t1.z) * 0.0;
+    const double least = cr_min(c->reach, broad->margin[body]);
+    broad->body_box[body] = root < 0 ? cr_box_empty()
+                                     : cr_carry_box(c, &broad->of[VERTEX].own.node.items[root].box,
+                                                    c->reach + broad->margin[body]);
+    broad->trouble[body] =
+        (uint8_t)((zero == 0 ? 0 : TROUBLE_NOT_FINITE) | (least < 0 ? TROUBLE_NEGATIVE : 0));
+}
+
+static void fit_loose(cr_broad* broad, int32_t body)
 {
     const cr_surface* s = broad->surface;
     cr_box box = cr_box_empty();
@@ -375,7 +622,11 @@ static void fit_bodies_job(int32_t job, int32_t worker, void* user)
     cr_broad* broad = user;
     (void)worker;
     for (int32_t b = broad->jobs.items[job]; b < broad->jobs.items[job + 1]; b++) {
-        fit_body(broad, b);
+        if (broad->carried[b]) {
+            fit_carried(broad, b);
+        } else {
+            fit_loose(broad, b);
+        }
     }
 }
 
@@ -386,7 +637,7 @@ static carom_status fit_bodies(cr_broad* broad, int32_t worker_count)
     broad->jobs.count = 0;
     int ok = cr_array_push(&broad->jobs, 0);
     for (int32_t b = 0; b < s->body_count && ok; b++) {
-        weight += s->body_vertex[b + 1] - s->body_vertex[b];
+        weight += broad->carried[b] ? CARRIED_WEIGHT : s->body_vertex[b + 1] - s->body_vertex[b];
         ok = end_job(broad, &weight, JOB_VERTICES, b + 1);
     }
     if (!ok || !cr_array_push(&broad->jobs, s->body_count)) {
@@ -412,11 +663,12 @@ static int same_box(const cr_box* a, const cr_box* b)
 static int fit_vertices(cr_broad* broad, int32_t body)
 {
     const cr_surface* s = broad->surface;
+    cr_box* vertex_box = broad->vertex_box + broad->loose_vertex[body];
     int same = 1;
-    for (int32_t v = s->body_vertex[body]; v < s->body_vertex[body + 1]; v++) {
+    for (int32_t v = s->body_vertex[body]; v < s->body_vertex[body + 1]; v++, vertex_box++) {
         const cr_box box = swept_box(broad, v);
-        if (!same_box(&box, &broad->vertex_box[v])) {
-            broad->vertex_box[v] = box;
+        if (!same_box(&box, vertex_box)) {
+            *vertex_box = box;
             same = 0;
         }
     }
@@ -425,23 +677,27 @@ static int fit_vertices(cr_broad* broad, int32_t body)
 
 static void fit_features(cr_broad* broad, int32_t body, feature f)
 {
-    const int32_t* range = feature_range(broad->surface, f);
-    const cr_box* vertex = broad->vertex_box;
     feature_trees* trees = &broad->of[f];
+    const int32_t first = trees->first[body];
+    const int32_t end = first + (int32_t)body_features(broad->surface, f, body);
+    const int32_t own = broad->loose_vertex[body] - broad->surface->body_vertex[body];
+    const cr_box* vertex = broad->vertex_box; // vertex v has place v + own
     cr_box* box = trees->bvh.box;
-    for (int32_t i = range[body]; f == VERTEX && i < range[body + 1]; i++) {
-        box[i] = vertex[trees->bvh.item[i]];
+    for (int32_t i = first; f == VERTEX && i < end; i++) {
+        box[i] = vertex[trees->bvh.item[i] + own];
     }
-    for (int32_t i = range[body]; f == EDGE && i < range[body + 1]; i++) {
+    for (int32_t i = first; f == EDGE && i < end; i++) {
         const int32_t* c = &trees->corner[2 * (size_t)i];
-        box[i] = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
+        box[i] = cr_box_union(&vertex[c[0] + own], &vertex[c[1] + own]);
     }
-    for (int32_t i = range[body]; f == FACE && i < range[body + 1]; i++) {
+    for (int32_t i = first; f == FACE && i < end; i++) {
         const int32_t* c = &trees->corner[3 * (size_t)i];
-        const cr_box side = cr_box_union(&vertex[c[0]], &vertex[c[1]]);
-        box[i] = cr_box_union(&side, &vertex[c[2]]);
+        const cr_box side = cr_box_union(&vertex[c[0] + own], &vertex[c[1] + own]);
+        box[i] = cr_box_union(&side, &vertex[c[2] + own]);
     }
-    cr_bvh_refit(&trees->bvh, trees->root[body], trees->root[body + 1]);
+    if (trees->root[body] >= 0) {
+        cr_bvh_refit(&trees->bvh, trees->root[body], trees->end[body]);
+    }
 }
 
 static void fit_busy_job(int32_t job, int32_t worker, void* user)
@@ -469,7 +725,7 @@ static carom_status fit_busy(cr_broad* broad, int32_t worker_count)
     broad->busy.count = 0;
     int ok = cr_array_push(&broad->jobs, 0);
     for (int32_t b = 0; b < s->body_count && ok; b++) {
-        if (broad->wanted[b]) {
+        if (broad->wanted[b] && !broad->carried[b]) {
             weight += s->body_vertex[b + 1] - s->body_vertex[b];
             ok = cr_array_push(&broad->busy, b) &&
                  end_job(broad, &weight, JOB_VERTICES, broad->busy.count);
@@ -480,6 +736,234 @@ static carom_status fit_busy(cr_broad* broad, int32_t worker_count)
     }
     cr_parallel_for(broad->jobs.count - 1, worker_count, fit_busy_job, broad);
     return CAROM_OK;
+}
+
+// --- what is copied of carried bodies ------------------------------------------------------------
+
+static int may_touch(const cr_surface* s, int32_t a, int32_t b)
+{
+    const int both_fixed = s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED;
+    const int one_group = s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b];
+    return a == b ? !both_fixed && (s->body_flags[a] & CR_SURFACE_SOFT) : !both_fixed && !one_group;
+}
+
+// One tree on its way from the body's frame into the world.
+typedef struct copying {
+    cr_broad* broad;
+    const cr_carry* carry;
+    feature_trees* trees;
+    feature f;
+    int32_t first; // rank of the body's first feature
+    double margin; // m
+    cr_box* other; // what it may meet; those that a node meets are brought to the front
+} copying;
+
+static cr_box carried_feature(const copying* c, int32_t rank)
+{
+    const cr_broad* broad = c->broad;
+    const int corners = feature_corners[c->f];
+    const int32_t* v = &rank;
+    if (c->f != VERTEX) {
+        v = &feature_vertices(broad->surface, c->f)[(size_t)corners * (size_t)c->trees->at[rank]];
+    }
+    cr_box box = cr_box_empty();
+    for (int k = 0; k < corners; k++) {
+        const cr_vec3 p = cr_vec3_load(broad->p + 3 * (size_t)v[k]);
+        const cr_vec3 a = cr_carry_start(c->carry, p), b = cr_carry_end(c->carry, p);
+        const cr_box way = {{cr_min(a.x, b.x), cr_min(a.y, b.y), cr_min(a.z, b.z)},
+                            {cr_max(a.x, b.x), cr_max(a.y, b.y), cr_max(a.z, b.z)}};
+        box = cr_box_union(&box, &way);
+    }
+    for (int k = 0; k < 3; k++) {
+        box.lo[k] -= c->margin;
+        box.hi[k] += c->margin;
+    }
+    return box;
+}
+
+static int meets_any(const copying* c, const cr_box* box, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (cr_box_meet(box, &c->other[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The features of a leaf that meet one of the first n others. False: no memory.
+static int copy_leaf(copying* c, const cr_bvh_node* leaf, int32_t n)
+{
+    cr_bvh* bvh = &c->trees->bvh;
+    cr_bvh_node copy = {.box = cr_box_empty(), .first = bvh->item_count};
+    if (cr_bvh_reserve(bvh, leaf->count) != CAROM_OK) {
+        return 0;
+    }
+    for (int32_t i = leaf->first; i < leaf->first + leaf->count; i++) {
+        const int32_t rank = c->trees->own.item[i] + c->first;
+        const cr_box box = carried_feature(c, rank);
+        if (meets_any(c, &box, n)) {
+            bvh->item[bvh->item_count] = rank;
+            bvh->box[bvh->item_count++] = box;
+            copy.box = cr_box_union(&copy.box, &box);
+            copy.count++;
+        }
+    }
+    return cr_array_push(&bvh->node, copy);
+}
+
+// What of a node meets one of the first n others. A node always becomes one, that of nothing where
+// nothing is left: it meets none. False: no memory.
+static int copy_node(copying* c, int32_t node, int32_t n)
+{
+    const cr_bvh_node* own = &c->trees->own.node.items[node];
+    cr_bvh* bvh = &c->trees->bvh;
+    const cr_box box = cr_carry_box(c->carry, &own->box, c->margin);
+    int32_t near = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const cr_box other = c->other[i];
+        if (cr_box_meet(&box, &other)) {
+            c->other[i] = c->other[near];
+            c->other[near++] = other;
+        }
+    }
+    const int32_t me = bvh->node.count;
+    if (near == 0) {
+        return cr_array_push(&bvh->node, ((cr_bvh_node){cr_box_empty(), bvh->item_count, 0, 0, 0}));
+    }
+    if (!own->right) {
+        return copy_leaf(c, own, near);
+    }
+    if (!cr_array_push(&bvh->node, ((cr_bvh_node){.first = bvh->item_count})) ||
+        !copy_node(c, node + 1, near)) {
+        return 0;
+    }
+    const int32_t right = bvh->node.count;
+    if (!copy_node(c, own->right, near)) {
+        return 0;
+    }
+    cr_bvh_node *copy = &bvh->node.items[me], *b = &bvh->node.items[right];
+    copy->count = copy[1].count + b->count;
+    copy->right = right;
+    copy->box = cr_box_union(&copy[1].box, &b->box);
+    if (copy->count == 0) { // nothing after all: one node is enough to say so
+        copy->right = 0;
+        bvh->node.count = me + 1;
+    }
+    return 1;
+}
+
+// Bodies around each carried one, from the pairs in key.
+static carom_status look_around(cr_broad* broad)
+{
+    const int32_t bodies = broad->surface->body_count;
+    int32_t* around = broad->around;
+    memset(around, 0, ((size_t)bodies + 1) * sizeof *around);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t i = 0; i < broad->key.count; i++) {
+            const int32_t body[2] = {(int32_t)(broad->key.items[i] >> 32),
+                                     (int32_t)(broad->key.items[i] & INT32_MAX)};
+            for (int k = 0; k < 2 && may_touch(broad->surface, body[0], body[1]); k++) {
+                if (pass == 0) {
+                    around[body[k]]++;
+                } else {
+                    broad->other.items[--around[body[k]]] = body[1 - k];
+                }
+            }
+        }
+        int64_t sum = 0; // ends of the ranges, which the second pass takes back to their begins
+        for (int32_t b = 0; b <= bodies && pass == 0; b++) {
+            sum += around[b];
+            around[b] = (int32_t)sum;
+        }
+        if (sum > INT32_MAX || (pass == 0 && !cr_array_reserve(&broad->other, (int32_t)sum))) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return CAROM_OK;
+}
+
+// What feature f of a body may meet of another one: the feature, or FEATURES for nothing. The kinds
+// of bond_bodies, seen from one side.
+static feature opposite(const cr_broad* broad, feature f, int32_t body, int32_t other)
+{
+    const feature mine = broad->shape[body], its = broad->shape[other];
+    if (f == FACE) {
+        return VERTEX;
+    }
+    if (f == EDGE) {
+        return its != VERTEX ? EDGE : mine == EDGE ? VERTEX : FEATURES;
+    }
+    return its == FACE ? FACE : mine == VERTEX ? its : FEATURES;
+}
+
+// Where a body has features f: where those are that were copied, or else where all of it is.
+static const cr_box* whereabouts(const cr_broad* broad, feature f, int32_t body)
+{
+    const feature_trees* trees = &broad->of[f];
+    const int32_t root = trees->root[body];
+    return root == UNCOPIED ? &broad->body_box[body]
+           : root >= 0      ? &trees->bvh.node.items[root].box
+                            : NULL;
+}
+
+// Copies what is wanted of one carried body.
+static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
+{
+    feature_trees* trees = &broad->of[f];
+    trees->root[body] = -1;
+    broad->near_box.count = 0;
+    if (!(broad->wanted[body] >> f & 1) || trees->own_root[body] < 0) {
+        return CAROM_OK;
+    }
+    for (int32_t i = broad->around[body]; i < broad->around[body + 1]; i++) {
+        const int32_t other = broad->other.items[i];
+        const feature its = opposite(broad, f, body, other);
+        const cr_box* box = its < FEATURES ? whereabouts(broad, its, other) : NULL;
+        if (box && cr_box_meet(box, &broad->body_box[body]) &&
+            !cr_array_push(&broad->near_box, *box)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    if (broad->near_box.count == 0) {
+        return CAROM_OK;
+    }
+    copying c = {broad,
+                 &broad->carry[body],
+                 trees,
+                 f,
+                 feature_range(broad->surface, f)[body],
+                 broad->carry[body].reach + broad->margin[body],
+                 broad->near_box.items};
+    trees->root[body] = trees->bvh.node.count;
+    return copy_node(&c, trees->own_root[body], broad->near_box.count) ? CAROM_OK
+                                                                       : CAROM_ERR_MEMORY;
+}
+
+// The trees that are wanted of carried bodies, as far as they meet what is around. Vertices come
+// before faces, and the edges of simple bodies before those of rich ones: of whatever stands in the
+// middle of a large face nothing but vertices is then looked at, for the face's own corners and
+// edges are nowhere near.
+static carom_status copy_carried(cr_broad* broad)
+{
+    static const feature order[FEATURES] = {VERTEX, FACE, EDGE};
+    const int32_t bodies = broad->surface->body_count;
+    carom_status status = look_around(broad);
+    for (feature f = VERTEX; f < FEATURES; f++) {
+        feature_trees* trees = &broad->of[f];
+        trees->bvh.node.count = trees->loose_nodes;
+        trees->bvh.item_count = trees->loose_items;
+        for (int32_t b = 0; b < bodies; b++) {
+            trees->root[b] = broad->carried[b] ? UNCOPIED : trees->root[b];
+        }
+    }
+    for (int k = 0; k < FEATURES; k++) {
+        for (int32_t i = 0; i < bodies && status == CAROM_OK; i++) {
+            const int32_t b = broad->simple[i];
+            status = broad->carried[b] ? copy_body(broad, order[k], b) : CAROM_OK;
+        }
+    }
+    return status;
 }
 
 // --- pairs ------------------------------------------------------------------------------------
@@ -700,13 +1184,6 @@ static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
     return n;
 }
 
-static int may_touch(const cr_surface* s, int32_t a, int32_t b)
-{
-    const int both_fixed = s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED;
-    const int one_group = s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b];
-    return a == b ? !both_fixed && (s->body_flags[a] & CR_SURFACE_SOFT) : !both_fixed && !one_group;
-}
-
 // Writes down the bonds of bodies a <= b and the trees they want. False: no memory.
 static int add_bonds(cr_broad* broad, int32_t a, int32_t b)
 {
@@ -774,7 +1251,7 @@ static int split_bond(cr_broad* broad, const bond* at)
     const feature_trees *first = &broad->of[kind_first[at->kind]],
                         *second = &broad->of[kind_second[at->kind]];
     const int32_t a = first->root[at->first], b = second->root[at->second];
-    if (a == first->root[at->first + 1] || b == second->root[at->second + 1]) {
+    if (a < 0 || b < 0) {
         return 1; // a mesh may have no edge that touches first
     }
     const int within = at->first == at->second;
@@ -942,6 +1419,12 @@ static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t 
     return CAROM_OK;
 }
 
+void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin)
+{
+    broad->carry = carry;
+    broad->margin = margin;
+}
+
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
                            int32_t worker_count, cr_pair_list* out)
 {
@@ -960,6 +1443,9 @@ carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, 
     }
     if (status == CAROM_OK) {
         status = fit_busy(broad, workers);
+    }
+    if (status == CAROM_OK) {
+        status = copy_carried(broad);
     }
     if (status == CAROM_OK) {
         status = split_bonds(broad);

@@ -1,6 +1,7 @@
 // broad.h - which features of a scene may come near each other: trees over bodies and features.
 #pragma once
 
+#include "collision/carry.h"
 #include "collision/surface.h"
 #include "core/array.h"
 
@@ -8,10 +9,19 @@ typedef CR_ARRAY(cr_pair) cr_pair_list;
 
 typedef struct cr_broad cr_broad; // trees and scratch of one scene; keeps its memory between calls
 
-// Builds the trees from positions x [3*vertex_count]. The surface must outlive it. Refuses with
-// CAROM_ERR_NOT_FINITE or CAROM_ERR_MEMORY; *out is then NULL.
-carom_status cr_broad_create(const cr_surface* surface, const double* x, cr_broad** out);
+// Builds the trees from positions x [3*vertex_count] m. carried [body_count] (NULL: none) says
+// which bodies move as rigid wholes: x of theirs is in their own frames and must outlive the broad
+// phase, as must the surface. Such bodies cost what of them is near others, and those of the same
+// shape share their trees; a soft body cannot be carried. Refuses with CAROM_ERR_NOT_FINITE or
+// CAROM_ERR_MEMORY; *out is then NULL.
+carom_status cr_broad_create(const cr_surface* surface, const double* x, const uint8_t* carried,
+                             cr_broad** out);
 void cr_broad_destroy(cr_broad* broad);
+
+// Lends the motions of the carried bodies to the calls that follow: carry and margin [body_count],
+// of which those of carried bodies are read. Their vertices sweep from R0 p + t0 to R1 p + t1 and
+// reach carry.reach + margin m farther; x0, x1 and reach of cr_broad_find are not read for them.
+void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin);
 
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around

@@ -28,6 +28,28 @@ void cr_bvh_release(cr_bvh* bvh)
     *bvh = (cr_bvh){0};
 }
 
+carom_status cr_bvh_reserve(cr_bvh* bvh, int32_t more)
+{
+    if (more <= bvh->item_capacity - bvh->item_count) {
+        return CAROM_OK;
+    }
+    const int64_t twice = 2 * (int64_t)bvh->item_capacity, least = (int64_t)bvh->item_count + more;
+    const int64_t room = twice > least ? twice : least;
+    if (room > INT32_MAX) {
+        return CAROM_ERR_MEMORY;
+    }
+    const size_t old = (size_t)bvh->item_capacity;
+    int32_t* item = cr_memory_grow(bvh->item, old, (size_t)room, sizeof *item);
+    bvh->item = item ? item : bvh->item;
+    cr_box* box = item ? cr_memory_grow(bvh->box, old, (size_t)room, sizeof *box) : NULL;
+    bvh->box = box ? box : bvh->box;
+    if (!box) { // the items' room may be larger than item_capacity says: it still holds them
+        return CAROM_ERR_MEMORY;
+    }
+    bvh->item_capacity = (int32_t)room;
+    return CAROM_OK;
+}
+
 void cr_bvh_clear(cr_bvh* bvh)
 {
     bvh->node.count = 0;

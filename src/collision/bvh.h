@@ -35,6 +35,9 @@ typedef struct cr_bvh {
 carom_status cr_bvh_init(cr_bvh* bvh, int32_t item_capacity);
 void cr_bvh_release(cr_bvh* bvh);
 
+// Room for `more` items behind those that stand; never shrinks.
+carom_status cr_bvh_reserve(cr_bvh* bvh, int32_t more);
+
 // Forgets the trees and keeps the memory.
 void cr_bvh_clear(cr_bvh* bvh);
 

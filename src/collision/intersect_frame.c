@@ -502,39 +502,131 @@ static void add_item(frame* f, int32_t body, int32_t face, const int32_t* v, int
 }
 
 // What a body is looked at by: its faces, or its edges, or its vertices.
-static int32_t item_room(const cr_surface* s)
+static int32_t body_items(const cr_surface* s, int32_t b)
 {
-    int32_t room = 0;
-    for (int32_t b = 0; b < s->body_count; b++) {
-        const int32_t faces = s->body_face[b + 1] - s->body_face[b];
-        const int32_t edges = s->body_edge[b + 1] - s->body_edge[b];
-        const int32_t vertices = s->body_vertex[b + 1] - s->body_vertex[b];
-        room += faces > 0 ? faces : edges > 0 ? edges : vertices;
-    }
-    return room;
+    const int32_t faces = s->body_face[b + 1] - s->body_face[b];
+    const int32_t edges = s->body_edge[b + 1] - s->body_edge[b];
+    const int32_t vertices = s->body_vertex[b + 1] - s->body_vertex[b];
+    return faces > 0 ? faces : edges > 0 ? edges : vertices;
 }
 
-static void add_items(frame* f, const double* radius)
+static void add_body(frame* f, int32_t b, const double* radius)
 {
     const cr_surface* s = f->surface;
-    for (int32_t b = 0; b < s->body_count; b++) {
-        for (int32_t i = s->body_face[b]; i < s->body_face[b + 1]; i++) {
-            add_item(f, b, i, s->face + 3 * (size_t)i, 3, 0.0);
+    for (int32_t i = s->body_face[b]; i < s->body_face[b + 1]; i++) {
+        add_item(f, b, i, s->face + 3 * (size_t)i, 3, 0.0);
+    }
+    if (s->body_face[b] < s->body_face[b + 1]) {
+        return;
+    }
+    const double r = radius ? radius[b] : 0.0;
+    for (int32_t i = s->body_edge[b]; i < s->body_edge[b + 1]; i++) {
+        add_item(f, b, -1, s->edge + 2 * (size_t)i, 2, r);
+    }
+    if (s->body_edge[b] < s->body_edge[b + 1]) {
+        return;
+    }
+    for (int32_t v = s->body_vertex[b]; v < s->body_vertex[b + 1]; v++) {
+        add_item(f, b, -1, &v, 1, r);
+    }
+}
+
+static carom_status take_items(frame* f, int32_t room)
+{
+    f->items = cr_memory_take((size_t)room, sizeof *f->items);
+    f->nodes = cr_memory_take((size_t)room + 1, sizeof *f->nodes); // no leaf is split below 2 items
+    return f->items && f->nodes ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+static void build_tree(frame* f)
+{
+    if (f->item_count > 0) {
+        sort_items(f);
+        f->node_count = 1;
+        build_node(f, 0, 0, f->item_count);
+    }
+}
+
+// --- whole bodies
+// ------------------------------------------------------------------------------------
+
+// One item per body, its box, in the same kind of tree.
+static carom_status build_bodies(frame* all, const double* radius)
+{
+    const cr_surface* s = all->surface;
+    const carom_status status = take_items(all, s->body_count + 1);
+    for (int32_t b = 0; b < s->body_count && status == CAROM_OK; b++) {
+        item* body = all->items + all->item_count;
+        // the features of a body without faces or edges are its vertices; of others, those they use
+        for (int32_t i = 0, n = body_items(s, b); i < n; i++) {
+            frame one = {.surface = s, .x = all->x, .items = body + (i > 0)};
+            const int faces = s->body_face[b] < s->body_face[b + 1];
+            const int edges = !faces && s->body_edge[b] < s->body_edge[b + 1];
+            const int32_t v = s->body_vertex[b] + i;
+            add_item(&one, b, -1,
+                     faces   ? s->face + 3 * ((size_t)s->body_face[b] + (size_t)i)
+                     : edges ? s->edge + 2 * ((size_t)s->body_edge[b] + (size_t)i)
+                             : &v,
+                     faces   ? 3
+                     : edges ? 2
+                             : 1,
+                     radius && !faces ? radius[b] : 0.0);
+            if (i > 0) {
+                body->least = cr_vec3_min(body->least, body[1].least);
+                body->most = cr_vec3_max(body->most, body[1].most);
+            }
         }
-        if (s->body_face[b] < s->body_face[b + 1]) {
-            continue;
-        }
-        const double r = radius ? radius[b] : 0.0;
-        for (int32_t i = s->body_edge[b]; i < s->body_edge[b + 1]; i++) {
-            add_item(f, b, -1, s->edge + 2 * (size_t)i, 2, r);
-        }
-        if (s->body_edge[b] < s->body_edge[b + 1]) {
-            continue;
-        }
-        for (int32_t v = s->body_vertex[b]; v < s->body_vertex[b + 1]; v++) {
-            add_item(f, b, -1, &v, 1, r);
+        body->number = b;
+        all->item_count += body_items(s, b) > 0;
+    }
+    if (status == CAROM_OK) {
+        build_tree(all);
+    }
+    return status;
+}
+
+// Whether another body than b, that is not skipped with it, is within `distance` of the box.
+static int has_company(const frame* all, const node* a, const item* b, double distance)
+{
+    const double gap2 = box_gap2(a->least, a->most, b->least, b->most);
+    if (!(gap2 <= distance * distance)) {
+        return 0;
+    }
+    if (a->left) {
+        return has_company(all, all->nodes + a->left, b, distance) ||
+               has_company(all, all->nodes + a->left + 1, b, distance);
+    }
+    for (int32_t i = a->first; i < a->first + a->count; i++) {
+        const item* other = all->items + i;
+        if (other->body != b->body && !bodies_skipped(all->surface, b->body, other->body) &&
+            box_gap2(other->least, other->most, b->least, b->most) <= distance * distance) {
+            return 1;
         }
     }
+    return 0;
+}
+
+// The features of all bodies that are near another one, or may touch themselves, in the order of
+// the scene. Of the rest nothing can come of it.
+static carom_status add_items(frame* f, const frame* all, const double* radius, double distance)
+{
+    const cr_surface* s = f->surface;
+    uint8_t* wanted = cr_memory_take((size_t)s->body_count, 1);
+    int32_t room = 0;
+    for (int32_t i = 0; i < all->item_count && wanted; i++) {
+        const item* body = all->items + i;
+        wanted[body->body] = !bodies_skipped(s, body->body, body->body) ||
+                             has_company(all, all->nodes, body, cr_max(distance, 0.0));
+        room += wanted[body->body] ? body_items(s, body->body) : 0;
+    }
+    const carom_status status = wanted ? take_items(f, room) : CAROM_ERR_MEMORY;
+    for (int32_t b = 0; b < s->body_count && status == CAROM_OK; b++) {
+        if (wanted[b]) {
+            add_body(f, b, radius);
+        }
+    }
+    cr_memory_free(wanted);
+    return status;
 }
 
 // --- one body inside another
@@ -566,63 +658,93 @@ static void find_shells(const cr_surface* s, int32_t* parent)
     }
 }
 
-// No surfaces meet, so a shell is inside a body when any one vertex of it is. Whether a body is
-// closed is asked for at most once: closed[b] is 2 before, then 0 or 1.
-static carom_status find_inside(const cr_surface* s, const double* x, const cr_vec3* box,
-                                const int32_t* parent, uint8_t* closed, cr_intersect_report* out)
+// One shell on its way through the bodies it may be inside of.
+typedef struct shell {
+    const frame* all;
+    int32_t vertex;  // of the shell
+    cr_vec3 p;       // where it is
+    uint8_t* closed; // [body_count] asked for at most once: 2 before, then 0 or 1
+    int32_t outer;   // the first body it is inside of, -1: none
+    int32_t count;   // of such bodies
+} shell;
+
+static carom_status look_inside(shell* h, int32_t b)
 {
-    for (int32_t v = 0; v < s->vertex_count; v++) {
-        const cr_vec3 p = cr_vec3_load(x + 3 * (size_t)v);
-        for (int32_t b = 0; b < s->body_count && parent[v] == v; b++) {
-            const int32_t face_count = s->body_face[b + 1] - s->body_face[b];
-            const int32_t* face = s->face + 3 * (size_t)s->body_face[b];
-            const int32_t mine = s->vertex_body[v];
-            if (b == mine || face_count == 0 || bodies_skipped(s, b, mine) ||
-                box_gap2(p, p, box[2 * b], box[2 * b + 1]) > 0.0) {
-                continue;
-            }
-            if (closed[b] == 2) {
-                int is_closed = 0;
-                const carom_status status = cr_intersect_closed(face, face_count, &is_closed);
-                if (status != CAROM_OK) {
-                    return status;
-                }
-                closed[b] = is_closed != 0;
-            }
-            if (closed[b] && cr_intersect_inside(x, face, face_count, p) == 1) {
-                if (out->inside_count == 0) {
-                    out->inner = mine;
-                    out->outer = b;
-                }
-                out->inside_count++;
-            }
+    const cr_surface* s = h->all->surface;
+    const int32_t face_count = s->body_face[b + 1] - s->body_face[b];
+    const int32_t* face = s->face + 3 * (size_t)s->body_face[b];
+    const int32_t mine = s->vertex_body[h->vertex];
+    if (b == mine || face_count == 0 || bodies_skipped(s, b, mine)) {
+        return CAROM_OK;
+    }
+    if (h->closed[b] == 2) {
+        int is_closed = 0;
+        const carom_status status = cr_intersect_closed(face, face_count, &is_closed);
+        if (status != CAROM_OK) {
+            return status;
         }
+        h->closed[b] = is_closed != 0;
+    }
+    if (h->closed[b] && cr_intersect_inside(h->all->x, face, face_count, h->p) == 1) {
+        h->outer = h->outer < 0 || b < h->outer ? b : h->outer;
+        h->count++;
     }
     return CAROM_OK;
 }
 
-static carom_status frame_inside(const frame* f)
+static carom_status look_below(shell* h, const node* a)
 {
-    const cr_surface* s = f->surface;
-    cr_vec3* box = cr_memory_take((size_t)s->body_count, 2 * sizeof *box);
+    carom_status status = CAROM_OK;
+    if (box_gap2(h->p, h->p, a->least, a->most) > 0.0) {
+        return CAROM_OK;
+    }
+    if (a->left) {
+        status = look_below(h, h->all->nodes + a->left);
+        return status == CAROM_OK ? look_below(h, h->all->nodes + a->left + 1) : status;
+    }
+    for (int32_t i = a->first; i < a->first + a->count && status == CAROM_OK; i++) {
+        const item* body = h->all->items + i;
+        if (!(box_gap2(h->p, h->p, body->least, body->most) > 0.0)) {
+            status = look_inside(h, body->body);
+        }
+    }
+    return status;
+}
+
+// No surfaces meet, so a shell is inside a body when any one vertex of it is.
+static carom_status find_inside(const frame* all, const int32_t* parent, uint8_t* closed)
+{
+    const cr_surface* s = all->surface;
+    cr_intersect_report* out = all->out;
+    carom_status status = CAROM_OK;
+    for (int32_t v = 0; v < s->vertex_count && status == CAROM_OK; v++) {
+        if (parent[v] != v) {
+            continue;
+        }
+        shell h = {all, v, cr_vec3_load(all->x + 3 * (size_t)v), closed, -1, 0};
+        status = look_below(&h, all->nodes);
+        if (out->inside_count == 0 && h.count > 0) {
+            out->inner = s->vertex_body[v];
+            out->outer = h.outer;
+        }
+        out->inside_count += h.count;
+    }
+    return status;
+}
+
+static carom_status frame_inside(const frame* all)
+{
+    const cr_surface* s = all->surface;
     int32_t* parent = cr_memory_take((size_t)s->vertex_count, sizeof *parent);
     uint8_t* closed = cr_memory_take((size_t)s->body_count, 1);
     carom_status status = CAROM_ERR_MEMORY;
-    if (box && parent && closed) {
+    if (parent && closed) {
         for (int32_t b = 0; b < s->body_count; b++) {
             closed[b] = 2;
-            box[2 * b] = (cr_vec3){HUGE_VAL, HUGE_VAL, HUGE_VAL};
-            box[2 * b + 1] = cr_vec3_neg(box[2 * b]);
-        }
-        for (int32_t i = 0; i < f->item_count; i++) {
-            const item* a = f->items + i;
-            box[2 * a->body] = cr_vec3_min(box[2 * a->body], a->least);
-            box[2 * a->body + 1] = cr_vec3_max(box[2 * a->body + 1], a->most);
         }
         find_shells(s, parent);
-        status = find_inside(s, f->x, box, parent, closed, f->out);
+        status = all->item_count > 0 ? find_inside(all, parent, closed) : CAROM_OK;
     }
-    cr_memory_free(box);
     cr_memory_free(parent);
     cr_memory_free(closed);
     return status;
@@ -642,24 +764,24 @@ carom_status cr_intersect_frame(const cr_surface* surface, const double* x, cons
             return CAROM_ERR_NOT_FINITE;
         }
     }
+    frame all = {.surface = surface, .x = x, .out = out};
     frame f = {.surface = surface, .x = x, .out = out};
-    const size_t room = (size_t)item_room(surface);
-    f.items = cr_memory_take(room, sizeof *f.items);
-    f.nodes = cr_memory_take(room + 1, sizeof *f.nodes); // no leaf is split into less than 2 items
-    carom_status status = f.items && f.nodes ? CAROM_OK : CAROM_ERR_MEMORY;
+    carom_status status = build_bodies(&all, radius);
     if (status == CAROM_OK) {
-        add_items(&f, radius);
+        status = add_items(&f, &all, radius, search_distance);
+    }
+    if (status == CAROM_OK) {
+        build_tree(&f);
         if (f.item_count > 0) {
-            sort_items(&f);
-            f.node_count = 1;
-            build_node(&f, 0, 0, f.item_count);
             visit_within(&f, f.nodes);
-            if ((flags & CR_INTERSECT_FRAME_INSIDE) && out->pair_count == 0) {
-                status = frame_inside(&f);
-            }
+        }
+        if ((flags & CR_INTERSECT_FRAME_INSIDE) && out->pair_count == 0) {
+            status = frame_inside(&all);
         }
     }
     cr_memory_free(f.items);
     cr_memory_free(f.nodes);
+    cr_memory_free(all.items);
+    cr_memory_free(all.nodes);
     return status;
 }

@@ -2,8 +2,6 @@
 #include "contact/zone_inside.h"
 #include "core/assert.h"
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // A zone is solved when a full Newton step moved nothing by more than the first of these parts of
 // the free motion; or, once below the second, when steps no longer shrink: that is round-off.
@@ -506,6 +504,9 @@ carom_status cr_zone_exact(cr_zone* zone)
     return status;
 }
 
+// Iterates in a row that want more room than there is, after which the zone asks for it.
+enum { MOST_CRAMPED = 3 };
+
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     carom_status status = cr_zone_begin(zone, task);
@@ -521,6 +522,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     cr_zone_point_place(zone);
     cr_zone_line_measure(zone);
     double step = cr_zone_check_step(zone, 0.0);
+    int32_t cramped = zone->report.cramped, in_vain = 0;
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);
         if (status == CAROM_OK && it > PATIENCE && !zone->rubbing) {
@@ -542,7 +544,11 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         zone->worth = worth(zone);
         zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
-        if (getenv("DBGZ")) fprintf(stderr, "  h %.3g it %d lines %d size %.3e step %.3e allowed %.1e scale %.2e holds %d cramped %d\n", task->h, it, zone->line.count, size, step, allowed, scale, zone->holds, zone->report.cramped);
+        in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
+        cramped = zone->report.cramped;
+        if (in_vain >= MOST_CRAMPED) {
+            break;
+        }
         const int done =
             size <= step_tolerance * scale || (size <= allowed && size > still_shrinking * last);
         last = size;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "bodies/cloth.h"
+#include "collision/carry.h"
 #include "collision/distance.h"
 #include "contact/candidate.h"
 #include "contact/motion.h"
@@ -39,13 +40,15 @@ typedef struct cr_zone_task {
     double from, to;          // 0..1, the part of that motion that belongs to this step
     const double*
         start; // [3*vertex_count] m, where everything was when candidate.start was measured
-    const cr_vec3* glide; // [node_count] m, how far each node is expected to go
-    // How far any vertex may go, a node from where it is expected: nobody looked for contacts
-    // beyond. Where an iterate wanted more, `wants` gets what it wanted, if that is more than is
-    // there.
-    const double *room, *node_room; // [frame_count of the scene], [node_count] m
-    double *wants, *node_wants;     // likewise
-    double friction_speed;          // m/s
+    // The ways that are expected of bodies, and of nodes from `start` to `ahead`, and how far from
+    // them things may be: nobody looked for contacts beyond. Where an iterate wanted more, `wants`
+    // gets what it wanted.
+    const cr_carry* carry;      // [body_count of the scene]
+    const double* ahead;        // [3*vertex_count] m, of cloth
+    const double* node_reach;   // [node_count] m
+    double *wants, *node_wants; // [frame_count of the scene], [node_count] m
+    cr_carry* wish;             // [frame_count of the scene] r1, t1: where such an iterate was
+    double friction_speed;      // m/s
     int32_t max_iterations;
 } cr_zone_task;
 

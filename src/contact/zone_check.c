@@ -44,38 +44,42 @@ static double part_within(double from, double to, double room)
     return to <= room ? 1.0 : cr_clamp((room - from) / (to - from), 0.0, 1.0);
 }
 
-// How far the farthest vertex of a block is from its start, at most.
+static const cr_carry* expected(const cr_zone* zone, const cr_zone_block* block)
+{
+    return &zone->task->carry[zone->task->bodies->frame_body[block->frame]];
+}
+
+// How far the farthest vertex of a block is from the way that is expected of it, at most.
 static double gone(const cr_zone* zone, const cr_zone_block* block)
 {
     if (block->frame < 0) {
-        return cr_vec3_norm(
-            cr_vec3_sub(cr_vec3_load(zone->z + block->first), zone->task->glide[block->node]));
+        const cr_zone_task* task = zone->task;
+        const int32_t v = task->bodies->node_vertex[block->node];
+        return cr_carry_off_segment(
+            cr_vec3_load(task->start + 3 * v), cr_vec3_load(task->ahead + 3 * v),
+            cr_vec3_add(task->motion->x0[block->node], cr_vec3_load(zone->z + block->first)));
     }
-    // |R - R0| p: the Frobenius norm of a difference of rotations is 2 sqrt(2) sin(angle/2)
-    double sum = 0.0;
-    for (int i = 0; i < 3; i++) {
-        sum += cr_vec3_norm2(cr_mat3_row(block->body.turn, i));
-    }
-    const double chord = sqrt(0.5 * sum);
-    return cr_vec3_norm(block->body.u) + chord * zone->task->bodies->extent[block->frame];
+    return cr_carry_off(expected(zone, block), zone->task->bodies->extent[block->frame],
+                        block->body.r, block->body.t);
 }
 
-// Contacts were looked for only as far as everything was expected to go: no iterate may go farther.
-static double within_room(cr_zone* zone)
+// Contacts were looked for only around the ways that are expected: no iterate may go farther away.
+static double within_room(cr_zone* zone, int first)
 {
     double part = 1.0;
     for (int32_t b = 0; b < zone->block_count; b++) {
         cr_zone_block* block = &zone->block.items[b];
-        // a node may stop on its way: whether it ended near enough to where it was expected is seen
-        // when the step is over
-        const double room = block->frame >= 0 ? zone->task->room[block->frame]
-                                              : zone->task->node_room[block->node] +
-                                                    cr_vec3_norm(zone->task->glide[block->node]);
+        const double room =
+            block->frame >= 0 ? expected(zone, block)->reach : zone->task->node_reach[block->node];
         const double now = gone(zone, block);
         if (!(now <= room)) {
             double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]
                                               : &zone->task->node_wants[block->node];
             *wants = cr_max(*wants, now);
+            if (block->frame >= 0 && first) {
+                zone->task->wish[block->frame].r1 = block->body.r;
+                zone->task->wish[block->frame].t1 = block->body.t;
+            }
             zone->report.cramped++;
             part = cr_min(part, part_within(block->gone, now, room));
         }
@@ -129,7 +133,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
         zone->along = along + step * (1.0 - along);
         cr_zone_point_place(zone);
         measure_strides(zone);
-        double free = within_room(zone);
+        double free = within_room(zone, cut == 0);
         for (int32_t i = 0; i < zone->task->candidate_count; i++) {
             const double part = pair_free(zone, i);
             if (part < 1.0) {

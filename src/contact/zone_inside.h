@@ -13,7 +13,7 @@ typedef struct cr_zone_block {
     int32_t lock;          // CR_LOCK_* of a frame
     cr_mat3 free_turn;     // what a locked frame may still turn about, as a projection in body axes
     cr_row_body body;      // of a frame: at the current iterate
-    double gone, gone_now; // m, from the start: at the last accepted iterate, and now
+    double gone, gone_now; // m, off its way: at the last accepted iterate, and now
 } cr_zone_block;
 
 // One vertex that some candidate uses.

@@ -200,37 +200,63 @@ static carom_status measure(const cr_model* m, const double* x, const cr_pair_li
     return CAROM_OK;
 }
 
-// A pairing may be thicker than its bodies; the boxes grow by half of the thickest.
-static void reach_of(const cr_model* m, double* reach)
+// Whom the broad phase carries, where, and by how much the boxes grow. A pairing may be thicker
+// than its bodies; they grow by half of the thickest.
+typedef struct outlook {
+    uint8_t* carried; // [body_count]
+    cr_carry* carry;  // [body_count]
+    double* margin;   // [body_count] m
+    double* reach;    // [vertex_count] m, of cloth
+} outlook;
+
+static void fill_outlook(const cr_model* m, outlook* o)
 {
-    for (int32_t v = 0; v < m->bodies.vertex_count; v++) {
-        reach[v] = m->bodies.radius[m->bodies.vertex_body[v]];
+    for (int32_t b = 0; b < m->bodies.body_count; b++) {
+        const int32_t f = m->bodies.frame[b];
+        o->margin[b] = m->bodies.radius[b];
+        o->carried[b] = f >= 0;
+        if (f >= 0) {
+            o->carry[b] = cr_carry_rest(cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * (size_t)f)),
+                                        cr_vec3_load(m->t0 + 3 * (size_t)f));
+        }
     }
     for (int32_t i = 0; i < m->pairing_count; i++) {
         for (int k = 0; k < 2; k++) {
-            const int32_t b = m->pairing[i].body[k];
-            for (int32_t v = m->bodies.vertex[b]; v < m->bodies.vertex[b + 1]; v++) {
-                reach[v] = cr_max(reach[v], m->pairing[i].thickness);
-            }
+            double* margin = &o->margin[m->pairing[i].body[k]];
+            *margin = cr_max(*margin, m->pairing[i].thickness);
         }
+    }
+    for (int32_t v = 0; v < m->bodies.vertex_count; v++) {
+        o->reach[v] = o->margin[m->bodies.vertex_body[v]];
     }
 }
 
-static carom_status look_for_near(const cr_model* m, const double* x, double* reach,
-                                  cr_start_report* report)
+static carom_status look_for_near(const cr_model* m, const double* x, cr_start_report* report)
 {
+    const size_t bodies = (size_t)m->bodies.body_count;
     cr_broad* broad = NULL;
     cr_pair_list pairs = {0};
-    reach_of(m, reach);
-    carom_status status = cr_broad_create(&m->surface, x, &broad);
+    outlook o = {cr_memory_take(bodies, 1), cr_memory_take(bodies, sizeof(cr_carry)),
+                 cr_memory_take(bodies, sizeof(double)),
+                 cr_memory_take((size_t)m->bodies.vertex_count, sizeof(double))};
+    carom_status status = CAROM_ERR_MEMORY;
+    if (o.carried && o.carry && o.margin && o.reach) {
+        fill_outlook(m, &o);
+        status = cr_broad_create(&m->surface, m->bodies.p, o.carried, &broad);
+    }
     if (status == CAROM_OK) {
-        status = cr_broad_find(broad, x, x, reach, 1, &pairs);
+        cr_broad_carry(broad, o.carry, o.margin);
+        status = cr_broad_find(broad, x, x, o.reach, 1, &pairs);
     }
     if (status == CAROM_OK) {
         status = measure(m, x, &pairs, &report->near);
     }
     cr_broad_destroy(broad);
     cr_array_release(&pairs);
+    cr_memory_free(o.carried);
+    cr_memory_free(o.carry);
+    cr_memory_free(o.margin);
+    cr_memory_free(o.reach);
     return status;
 }
 
@@ -239,14 +265,13 @@ carom_status cr_start_check(const cr_model* model, const double* floor, cr_start
     *report = (cr_start_report){.body = {-1, -1}};
     const size_t n = (size_t)model->bodies.vertex_count;
     double* x = cr_memory_take(n, 3 * sizeof *x);
-    double* reach = cr_memory_take(n, sizeof *reach);
-    carom_status status = x && reach ? CAROM_OK : CAROM_ERR_MEMORY;
+    carom_status status = x ? CAROM_OK : CAROM_ERR_MEMORY;
     if (status == CAROM_OK) {
         place_vertices(model, x);
         status = look_for_intersections(model, x, report);
     }
     if (status == CAROM_OK) {
-        status = look_for_near(model, x, reach, report);
+        status = look_for_near(model, x, report);
     }
     for (int32_t i = 0; i < report->near.count && status == CAROM_OK; i++) {
         const cr_start_pair* pair = &report->near.items[i];
@@ -260,6 +285,5 @@ carom_status cr_start_check(const cr_model* model, const double* floor, cr_start
         }
     }
     cr_memory_free(x);
-    cr_memory_free(reach);
     return status;
 }

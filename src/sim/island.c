@@ -1,10 +1,11 @@
 #include "bodies/spin.h"
-#include "dynamics/targets.h"
 #include "sim/sim_inside.h"
 #include <string.h>
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 enum { MOST_WIDENINGS = 6 };
+// So often a body's wish where to go is believed.
+enum { MOST_WISHES = 2 };
 
 static cr_vec3 gravity(const cr_model* model)
 {
@@ -30,24 +31,31 @@ static void rewind_members(cr_sim* sim, const cr_worker* worker)
     }
 }
 
+cr_target cr_island_target(const cr_sim* sim, int32_t f, double h, cr_quat q, cr_vec3 v, cr_vec3 om)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    const int32_t b = bodies->frame_body[f];
+    const cr_action action = {.gravity = gravity(model),
+                              .force = sim->force_now[f],
+                              .torque = sim->torque_now[f],
+                              .linear_damping = model->linear_damping[b],
+                              .angular_damping = model->angular_damping[b]};
+    return cr_targets_rigid(bodies->mass[f], cr_vec3_load(bodies->inertia + 3 * f), bodies->lock[f],
+                            h, &action, q, v, om);
+}
+
 void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
     cr_motion* motion = &sim->motion;
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
-        const cr_action action = {.gravity = gravity(model),
-                                  .force = sim->force_now[f],
-                                  .torque = sim->torque_now[f],
-                                  .linear_damping = model->linear_damping[b],
-                                  .angular_damping = model->angular_damping[b]};
+        const int32_t f = worker->frame.items[i];
         const cr_quat q = cr_quat_load(sim->next.q + 4 * f);
         const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * f);
-        const cr_vec3 om = cr_vec3_load(sim->next.om + 3 * f);
         const cr_target target =
-            cr_targets_rigid(bodies->mass[f], cr_vec3_load(bodies->inertia + 3 * f),
-                             bodies->lock[f], h, &action, q, v, om);
+            cr_island_target(sim, f, h, q, v, cr_vec3_load(sim->next.om + 3 * f));
         motion->r0[f] = cr_quat_to_matrix(q);
         motion->t0[f] = cr_vec3_load(sim->next.t + 3 * f);
         sim->q_target[f] = target.q;
@@ -177,44 +185,32 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
     }
 }
 
-// How far the farthest vertex of a frame is from where the step began.
-static double frame_gone(const cr_sim* sim, int32_t f)
+// How far the farthest vertex of a frame is from the way that is expected of it.
+static double frame_off(const cr_sim* sim, int32_t f)
 {
-    const cr_vec3 moved =
-        cr_vec3_sub(cr_vec3_load(sim->next.t + 3 * f), cr_vec3_load(sim->state.t + 3 * f));
-    // a chord is 2 sin(angle/2) = 2 |vector part| of the relative quaternion
-    const cr_quat turned = cr_quat_mul(cr_quat_conjugate(cr_quat_load(sim->state.q + 4 * f)),
-                                       cr_quat_load(sim->next.q + 4 * f));
-    const double chord = 2.0 * cr_vec3_norm((cr_vec3){turned.x, turned.y, turned.z});
-    return cr_vec3_norm(moved) + cr_min(chord, 2.0) * sim->model->bodies.extent[f];
+    const cr_body_set* bodies = &sim->model->bodies;
+    return cr_carry_off(&sim->carry[bodies->frame_body[f]], bodies->extent[f],
+                        cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f)),
+                        cr_vec3_load(sim->next.t + 3 * f));
 }
 
-// How far a node is from where it was expected when this part of the step had gone by.
-static double node_gone(const cr_sim* sim, int32_t n, double part)
+// How far a node is from the way that is expected of it.
+static double node_off(const cr_sim* sim, int32_t n)
 {
     const int32_t v = sim->model->bodies.node_vertex[n];
-    const cr_vec3 from = cr_vec3_load(sim->start + 3 * v);
-    const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), from);
-    const cr_vec3 due = cr_vec3_add_scaled(from, part, way);
-    return cr_vec3_norm(cr_vec3_sub(cr_vec3_load(sim->next.x + 3 * n), due));
+    return cr_carry_off_segment(cr_vec3_load(sim->start + 3 * v), cr_vec3_load(sim->ahead + 3 * v),
+                                cr_vec3_load(sim->next.x + 3 * n));
 }
 
-// What is left of everyone's reach for the next part of the step.
-static void make_room(cr_sim* sim, const cr_worker* worker, double from, double to)
+// Nobody has wanted anything yet.
+static void forget_wants(cr_sim* sim, const cr_worker* worker)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        sim->room[f] = sim->reach[sim->model->bodies.frame_body[f]] - frame_gone(sim, f);
-        sim->wants[f] = 0.0;
+        sim->wants[worker->frame.items[i]] = 0.0;
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const int32_t v = sim->model->bodies.node_vertex[n];
-            const cr_vec3 way =
-                cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), cr_vec3_load(sim->start + 3 * v));
-            sim->glide[n] = cr_vec3_scale(to - from, way);
-            sim->node_room[n] = sim->node_reach[n] - node_gone(sim, n, from);
             sim->node_wants[n] = 0.0;
         }
     }
@@ -222,21 +218,21 @@ static void make_room(cr_sim* sim, const cr_worker* worker, double from, double 
 
 // Whether any member has got farther than its reach; each that has gets a reach that would have
 // done.
-static int overreached(cr_sim* sim, const cr_worker* worker, double part)
+static int overreached(cr_sim* sim, const cr_worker* worker)
 {
     int any = 0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
-        const double far = frame_gone(sim, f);
-        if (!(far <= sim->reach[b])) {
+        const double far = frame_off(sim, f);
+        if (!(far <= sim->carry[b].reach)) {
             any = 1;
-            sim->reach[b] = 1.5 * far;
+            sim->carry[b].reach = 1.5 * far;
         }
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const double far = node_gone(sim, n, part);
+            const double far = node_off(sim, n);
             if (!(far <= sim->node_reach[n])) {
                 any = 1;
                 sim->node_reach[n] = 1.5 * far;
@@ -244,6 +240,12 @@ static int overreached(cr_sim* sim, const cr_worker* worker, double part)
         }
     }
     return any;
+}
+
+static double frame_range(const cr_sim* sim, int32_t f)
+{
+    const cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
+    return cr_carry_length(carry, sim->model->bodies.extent[f]) + carry->reach;
 }
 
 // The farthest that anything of the island was expected to go: its members, and what moves by
@@ -254,7 +256,7 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index
     const cr_island* island = &sim->near.island.items[index];
     double most = 0.0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        most = cr_max(most, sim->reach[bodies->frame_body[worker->frame.items[i]]]);
+        most = cr_max(most, frame_range(sim, worker->frame.items[i]));
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -267,21 +269,42 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index
         for (int k = 0; k < 4; k += 3) {
             const int32_t b = bodies->vertex_body[pair->v[k]];
             if (bodies->kind[b] == CR_BODY_KINEMATIC) {
-                most = cr_max(most, sim->reach[b]);
+                most = cr_max(most, frame_range(sim, bodies->frame[b]));
             }
         }
     }
     return most;
 }
 
-// The zone did not converge and some wanted more room: they get it, up to what the fastest of the
-// island has on top of their own. What lies still goes as far as what hits it.
+// The zone did not converge and a body wanted more room. At first it is expected where it wanted to
+// be instead: a body that hits something goes on in another direction, not in all of them. Where
+// that was not it, or is farther than anything near goes, it gets more room on all sides, up to
+// what the fastest of the island has on top of its own: what lies still goes as far as what hits
+// it.
+static void widen_frame(cr_sim* sim, int32_t f, double most)
+{
+    cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
+    const double extent = sim->model->bodies.extent[f];
+    cr_carry anew = *carry;
+    anew.r1 = sim->wish[f].r1;
+    anew.t1 = sim->wish[f].t1;
+    anew.still = 0;
+    const double length = cr_carry_length(&anew, extent);
+    if (sim->wants[f] > 0.0 && sim->retries < MOST_WISHES && length <= 2.0 * most) {
+        carry->r1 = anew.r1;
+        carry->t1 = anew.t1;
+        carry->reach += CR_SIM_SLACK * length;
+        return;
+    }
+    carry->reach += cr_min(1.5 * sim->wants[f], most);
+}
+
+// Nodes likewise, on all sides.
 static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     const double most = farthest(sim, worker, index);
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        sim->reach[sim->model->bodies.frame_body[f]] += cr_min(1.5 * sim->wants[f], most);
+        widen_frame(sim, worker->frame.items[i], most);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -339,11 +362,12 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .obstacle1 = sim->obstacle1,
         .from = from,
         .to = to,
-        .room = sim->room,
-        .node_room = sim->node_room,
-        .glide = sim->glide,
+        .carry = sim->carry,
+        .ahead = sim->ahead,
+        .node_reach = sim->node_reach,
         .start = sim->start,
         .wants = sim->wants,
+        .wish = sim->wish,
         .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
@@ -507,7 +531,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
         worker->balance.count = worker->bounced = 0;
-        make_room(sim, worker, from, to);
+        forget_wants(sim, worker);
         if (!alone) {
             carom_status status = meet(sim, worker, index, h, from, to);
             if (status == CAROM_OK) {
@@ -539,7 +563,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             }
         }
         advance(sim, worker, h, from, to);
-        if (overreached(sim, worker, to)) {
+        if (overreached(sim, worker)) {
             result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }

@@ -5,23 +5,25 @@
 carom_status cr_near_init(cr_near* near, const cr_model* model)
 {
     const cr_body_set* bodies = &model->bodies;
+    const size_t body_count = (size_t)bodies->body_count;
     *near = (cr_near){.model = model};
-    near->parent = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
-    near->body_island = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
-    near->body = cr_memory_take((size_t)bodies->body_count, sizeof(int32_t));
+    near->parent = cr_memory_take(body_count, sizeof(int32_t));
+    near->body_island = cr_memory_take(body_count, sizeof(int32_t));
+    near->body = cr_memory_take(body_count, sizeof(int32_t));
+    near->carried = cr_memory_take(body_count, 1);
+    near->margin = cr_memory_take(body_count, sizeof(double));
     near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
     near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
-    double* x = cr_memory_take(3 * (size_t)bodies->vertex_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
-    if (near->parent && near->body_island && near->body && near->vertex_reach && near->sheet_mass &&
-        x) {
+    if (near->parent && near->body_island && near->body && near->carried && near->margin &&
+        near->vertex_reach && near->sheet_mass) {
         cr_near_weigh(near);
-        for (int32_t v = 0; v < 3 * bodies->vertex_count; v++) {
-            x[v] = bodies->p[v]; // trees are made per body: its own frame will do
+        for (int32_t b = 0; b < bodies->body_count; b++) {
+            near->carried[b] = bodies->frame[b] >= 0;
         }
-        status = cr_broad_create(&model->surface, x, &near->broad);
+        // trees are made per body: its own frame, and the rest shape of a sheet, will do
+        status = cr_broad_create(&model->surface, bodies->p, near->carried, &near->broad);
     }
-    cr_memory_free(x);
     if (status != CAROM_OK) {
         cr_near_release(near);
     }
@@ -37,6 +39,16 @@ void cr_near_weigh(cr_near* near)
             near->sheet_mass[s] += model->bodies.node_mass[n];
         }
     }
+    // twice the thickness of a pair is at most what both grow by
+    for (int32_t b = 0; b < model->bodies.body_count; b++) {
+        near->margin[b] = 2.0 * model->bodies.radius[b];
+    }
+    for (int32_t i = 0; i < model->pairing_count; i++) {
+        for (int k = 0; k < 2; k++) {
+            double* margin = &near->margin[model->pairing[i].body[k]];
+            *margin = cr_max(*margin, model->pairing[i].thickness);
+        }
+    }
 }
 
 void cr_near_release(cr_near* near)
@@ -49,6 +61,8 @@ void cr_near_release(cr_near* near)
     cr_memory_free(near->parent);
     cr_memory_free(near->body_island);
     cr_memory_free(near->body);
+    cr_memory_free(near->carried);
+    cr_memory_free(near->margin);
     cr_memory_free(near->vertex_reach);
     cr_memory_free(near->sheet_mass);
     *near = (cr_near){0};
@@ -95,40 +109,54 @@ static double blur(double ra, double rb)
     return thinner > 0.0 ? 2.0 * thinner : cr_max(ra, rb);
 }
 
-static double vertex_reach(const cr_near* near, const double* reach, const double* node_reach,
-                           int32_t vertex)
-{
-    const int32_t node = near->model->bodies.node[vertex];
-    return node >= 0 ? node_reach[node] : reach[near->model->bodies.vertex_body[vertex]];
-}
-
 static int side_of(const cr_pair* pair, int k)
 {
     return pair->kind == CR_PAIR_EE ? k >= 2 : k == 3;
 }
 
-// How far the points of a pair can come towards each other: by what is expected of them, and by how
-// much they may miss that.
-static double closing(const cr_near* near, const double* x, const double* ahead,
-                      const double* reach, const double* node_reach, const cr_pair* pair)
+// The points of a pair at the start, and what is expected of them. Returns how far they may miss
+// that, both sides together.
+static double look_at(const cr_near* near, const cr_near_look* look, const cr_pair* pair,
+                      cr_vec3 at[4], cr_vec3 way[4])
 {
-    cr_vec3 way[4];
-    double side[2] = {0, 0}, most = 0.0;
+    const cr_body_set* bodies = &near->model->bodies;
+    double side[2] = {0, 0};
     for (int k = 0; k < 4; k++) {
-        if (pair->v[k] < 0) {
+        const int32_t v = pair->v[k];
+        at[k] = way[k] = (cr_vec3){0, 0, 0};
+        if (v < 0) {
             continue;
         }
-        const int32_t v = pair->v[k];
-        way[k] = cr_vec3_sub(cr_vec3_load(ahead + 3 * v), cr_vec3_load(x + 3 * v));
-        side[side_of(pair, k)] =
-            cr_max(side[side_of(pair, k)], vertex_reach(near, reach, node_reach, v));
-        for (int l = 0; l < k; l++) {
-            if (pair->v[l] >= 0 && side_of(pair, l) != side_of(pair, k)) {
-                most = cr_max(most, cr_vec3_norm2(cr_vec3_sub(way[k], way[l])));
-            }
+        const int32_t body = bodies->vertex_body[v], node = bodies->node[v];
+        double reach;
+        if (node >= 0) {
+            at[k] = cr_vec3_load(look->x + 3 * v);
+            way[k] = cr_vec3_sub(cr_vec3_load(look->ahead + 3 * v), at[k]);
+            reach = look->node_reach[node];
+        } else {
+            const cr_carry* carry = &look->carry[body];
+            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+            at[k] = cr_carry_start(carry, p);
+            way[k] = cr_vec3_sub(cr_carry_end(carry, p), at[k]);
+            reach = carry->reach;
         }
+        side[side_of(pair, k)] = cr_max(side[side_of(pair, k)], reach);
     }
-    return side[0] + side[1] + sqrt(most);
+    return side[0] + side[1];
+}
+
+// How far the points of a pair can come towards each other on their ways, by the direction n from
+// one to the other: for features are convex, and all of A lies behind all of B along n by their
+// distance. Each point may stop at any place of its way.
+static double closing(const cr_pair* pair, cr_vec3 n, const cr_vec3 way[4])
+{
+    double most[2] = {0, 0};
+    for (int k = 0; k < 4; k++) {
+        const int side = side_of(pair, k);
+        const double forth = cr_vec3_dot(n, way[k]);
+        most[side] = cr_max(most[side], side ? -forth : forth);
+    }
+    return most[0] + most[1];
 }
 
 // The numbers of the contacts of two bodies; 0: they pass through each other.
@@ -148,8 +176,7 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     return 1;
 }
 
-static carom_status filter(cr_near* near, const double* x, const double* ahead, const double* reach,
-                           const double* node_reach)
+static carom_status filter(cr_near* near, const cr_near_look* look)
 {
     const cr_model* model = near->model;
     near->found.count = 0;
@@ -168,17 +195,19 @@ static carom_status filter(cr_near* near, const double* x, const double* ahead, 
         if (!touch) {
             continue;
         }
-        cr_vec3 at[4] = {0};
-        for (int k = 0; k < 4; k++) {
-            if (pair->v[k] >= 0) {
-                at[k] = cr_vec3_load(x + 3 * pair->v[k]);
-            }
-        }
-        c.start = cr_distance_closest(pair->kind, at).distance;
-        if (c.start < 2.0 * c.thickness + closing(near, x, ahead, reach, node_reach, pair)) {
+        cr_vec3 at[4], way[4];
+        const double reach = look_at(near, look, pair, at, way);
+        const cr_closest closest = cr_distance_closest(pair->kind, at);
+        c.start = closest.distance;
+        if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, way)) {
             c.pair = *pair;
             if (!cr_array_push(&near->found, c)) {
                 return CAROM_ERR_MEMORY;
+            }
+            for (int k = 0; k < 4; k++) {
+                if (pair->v[k] >= 0) {
+                    cr_vec3_store(look->x + 3 * pair->v[k], at[k]);
+                }
             }
         }
     }
@@ -279,18 +308,18 @@ static carom_status group(cr_near* near)
     return CAROM_OK;
 }
 
-carom_status cr_near_find(cr_near* near, const double* x, const double* ahead, const double* reach,
-                          const double* node_reach, int32_t worker_count)
+carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
     const cr_body_set* bodies = &near->model->bodies;
-    for (int32_t v = 0; v < bodies->vertex_count; v++) {
-        near->vertex_reach[v] =
-            vertex_reach(near, reach, node_reach, v) + 2.0 * bodies->radius[bodies->vertex_body[v]];
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        const int32_t v = bodies->node_vertex[n];
+        near->vertex_reach[v] = look->node_reach[n] + near->margin[bodies->vertex_body[v]];
     }
-    carom_status status =
-        cr_broad_find(near->broad, x, ahead, near->vertex_reach, worker_count, &near->pair);
+    cr_broad_carry(near->broad, look->carry, near->margin);
+    carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
+                                        worker_count, &near->pair);
     if (status == CAROM_OK) {
-        status = filter(near, x, ahead, reach, node_reach);
+        status = filter(near, look);
     }
     return status == CAROM_OK ? group(near) : status;
 }

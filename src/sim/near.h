@@ -22,19 +22,26 @@ typedef struct cr_near {
     int32_t* parent;                  // [body_count] union-find
     int32_t* body_island;             // [body_count] -1: fixed or kinematic
     int32_t* body;                    // [body_count] moving bodies, island by island
-    double* vertex_reach;             // [vertex_count] m
+    uint8_t* carried;                 // [body_count] nonzero: not cloth
+    double* margin;                   // [body_count] m, how far beyond their reach contacts begin
+    double* vertex_reach;             // [vertex_count] m, of cloth
     double* sheet_mass;               // [sheet_count] kg
 } cr_near;
 
 carom_status cr_near_init(cr_near* near, const cr_model* model);
 void cr_near_release(cr_near* near);
 
-// The masses of the sheets again, after the model's have changed.
+// The masses of the sheets and the thickness of the contacts again, after the model's have changed.
 void cr_near_weigh(cr_near* near);
 
-// x [3*vertex_count] m: positions at the start; ahead [3*vertex_count] m: where everything is
-// expected, on a straight way; reach [body_count] m: by how much a vertex of each body may miss
-// that in the step; of cloth, node_reach [node_count] m instead. Every pair that can come within
-// twice its thickness becomes a candidate.
-carom_status cr_near_find(cr_near* near, const double* x, const double* ahead, const double* reach,
-                          const double* node_reach, int32_t worker_count);
+// What is expected of everything in a step, and by how much it may miss that.
+typedef struct cr_near_look {
+    const cr_carry* carry;    // [body_count] of bodies that are not cloth
+    double* x;                // [3*vertex_count] m, start: of cloth given, of others filled in for
+                              // the vertices of all candidates
+    const double* ahead;      // [3*vertex_count] m, of cloth: the end of the straight way
+    const double* node_reach; // [node_count] m
+} cr_near_look;
+
+// Every pair that can come within twice its thickness becomes a candidate.
+carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count);

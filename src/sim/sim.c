@@ -19,19 +19,16 @@ static carom_status take_scratch(cr_sim* sim)
     sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
     sim->start = cr_memory_take(3 * v, sizeof(double));
     sim->ahead = cr_memory_take(3 * v, sizeof(double));
-    sim->glide = cr_memory_take(n, sizeof(cr_vec3));
     sim->body_before = cr_memory_take(b, sizeof(int32_t));
-    sim->reach = cr_memory_take(b, sizeof(double));
+    sim->carry = cr_memory_take(b, sizeof(cr_carry));
     sim->node_reach = cr_memory_take(n, sizeof(double));
-    sim->room = cr_memory_take(f, sizeof(double));
-    sim->node_room = cr_memory_take(n, sizeof(double));
+    sim->wish = cr_memory_take(f, sizeof(cr_carry));
     sim->wants = cr_memory_take(f, sizeof(double));
     sim->node_wants = cr_memory_take(n, sizeof(double));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
-                   sim->obstacle1 && sim->start && sim->reach && sim->node_reach && sim->room &&
-                   sim->node_room && sim->wants && sim->node_wants && sim->ahead && sim->glide &&
-                   sim->body_before;
+                   sim->obstacle1 && sim->start && sim->carry && sim->node_reach && sim->wants &&
+                   sim->wish && sim->node_wants && sim->ahead && sim->body_before;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -95,11 +92,11 @@ void cr_sim_destroy(cr_sim* sim)
     }
     release_results(sim->island.items, sim->island_ready);
     release_results(sim->island_before.items, sim->before_ready);
-    void* const blocks[] = {
-        sim->worker,     sim->force,          sim->torque,     sim->node_force, sim->force_now,
-        sim->torque_now, sim->node_force_now, sim->q_target,   sim->obstacle0,  sim->obstacle1,
-        sim->start,      sim->reach,          sim->node_reach, sim->room,       sim->node_room,
-        sim->wants,      sim->node_wants,     sim->ahead,      sim->glide,      sim->body_before};
+    void* const blocks[] = {sim->worker,     sim->force,      sim->torque,         sim->node_force,
+                            sim->force_now,  sim->torque_now, sim->node_force_now, sim->q_target,
+                            sim->obstacle0,  sim->obstacle1,  sim->start,          sim->carry,
+                            sim->node_reach, sim->wants,      sim->wish,           sim->node_wants,
+                            sim->ahead,      sim->body_before};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -4,9 +4,13 @@
 #include "contact/balance.h"
 #include "contact/events.h"
 #include "contact/motion.h"
+#include "dynamics/targets.h"
 #include "math/quat.h"
 #include "sim/record.h"
 #include "sim/sim.h"
+
+// A body may miss where it is expected by this much of its way, before anything was tried.
+#define CR_SIM_SLACK 0.25
 
 // What solving one island left behind.
 typedef struct cr_island_result {
@@ -47,13 +51,12 @@ struct cr_sim {
     cr_motion motion;
     cr_quat* q_target;              // [frame_count] orientation of motion.rp
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
-    double* start;                  // [3*vertex_count] m
-    double* ahead;                  // [3*vertex_count] m, where cloth is expected; others: start
-    cr_vec3* glide;                 // [node_count] m, what is expected of a part of the step
-    double* reach;                  // [body_count] m
+    double* start;                  // [3*vertex_count] m, of cloth, and of all that is a candidate
+    double* ahead;                  // [3*vertex_count] m, where cloth is expected
+    cr_carry* carry;                // [body_count] what is expected of the others
     double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
-    double *room, *node_room;       // [frame_count], [node_count] m, what a part of the step has
-    double *wants, *node_wants;     // likewise, what its iterates asked for beyond that
+    cr_carry* wish;                 // [frame_count] r1, t1: where they would have been then
+    double *wants, *node_wants;     // [frame_count], [node_count] m, what iterates asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
@@ -66,12 +69,15 @@ struct cr_sim {
 };
 
 // sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now
-// and its like, obstacle0 and obstacle1, reach of what is scripted, and its end in `next`.
+// and its like, obstacle0 and obstacle1, carry of what is scripted, and its end in `next`.
 void cr_sim_gather(cr_sim* sim);
 // The part of it that is scripted, with the pose at the start worked out from the script as well.
 void cr_sim_gather_scripts(cr_sim* sim);
 
-// island.c: inertial targets of a worker's frames and sheets over h, from `next`, into motion.
+// island.c: where inertia and loads take a rigid frame over h.
+cr_target cr_island_target(const cr_sim* sim, int32_t frame, double h, cr_quat q, cr_vec3 v,
+                           cr_vec3 om);
+// Inertial targets of a worker's frames and sheets over h, from `next`, into motion.
 void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
 // The zone of one part, as a task: candidates and warm start are the caller's.
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,

@@ -81,14 +81,13 @@ static void move_scripted(cr_sim* sim)
         cr_quat_store(sim->next.q + 4 * f, q1);
         cr_vec3_store(sim->next.v + 3 * f, cr_vec3_scale(1.0 / h, cr_vec3_sub(t1, t0)));
         cr_vec3_store(sim->next.om + 3 * f, cr_vec3_scale(1.0 / h, turn));
-        double far = 0.0;
+        sim->carry[b] = (cr_carry){
+            .r0 = r0, .r1 = r1, .t0 = t0, .t1 = t1, .still = bodies->kind[b] == CR_BODY_FIXED};
         for (int32_t v = bodies->vertex[b]; v < bodies->vertex[b + 1]; v++) {
             const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
-            sim->obstacle0[v] = cr_vec3_add(cr_mat3_apply(r0, p), t0);
-            sim->obstacle1[v] = cr_vec3_add(cr_mat3_apply(r1, p), t1);
-            far = cr_max(far, cr_vec3_norm(cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])));
+            sim->obstacle0[v] = cr_carry_start(&sim->carry[b], p);
+            sim->obstacle1[v] = cr_carry_end(&sim->carry[b], p);
         }
-        sim->reach[b] = far;
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         if (bodies->node_pinned[n]) {
@@ -99,9 +98,10 @@ static void move_scripted(cr_sim* sim)
     }
 }
 
-// A first guess of how far everything gets: its speed, a step of its acceleration, and a thickness.
-// What goes farther is found out afterwards.
-static void guess_reach(cr_sim* sim)
+// Everything is expected on the straight way of its velocity, or to stop there: what rests will
+// rest. It may miss that by what loads add in the step, a part of the way, and its thickness. What
+// goes farther is found out afterwards.
+static void foresee(cr_sim* sim)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -112,11 +112,20 @@ static void guess_reach(cr_sim* sim)
         if (bodies->kind[b] != CR_BODY_RIGID) {
             continue;
         }
-        const double pushed = h * h * cr_vec3_norm(sim->force_now[f]) / bodies->mass[f];
-        const double spin = cr_vec3_norm(cr_vec3_load(sim->state.om + 3 * f));
-        sim->reach[b] = 1.25 * (h * cr_vec3_norm(cr_vec3_load(sim->state.v + 3 * f)) + pushed +
-                                cr_min(h * spin, 2.0) * bodies->extent[f]) +
-                        fall + bodies->radius[b];
+        const cr_quat q = cr_quat_load(sim->state.q + 4 * f);
+        const cr_vec3 v = cr_vec3_load(sim->state.v + 3 * f);
+        const cr_vec3 om = cr_vec3_load(sim->state.om + 3 * f);
+        const cr_target target = cr_island_target(sim, f, h, q, v, om);
+        const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
+        cr_carry* carry = &sim->carry[b];
+        *carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(sim->state.t + 3 * f));
+        carry->r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
+        carry->t1 = cr_vec3_add_scaled(carry->t0, h, v);
+        carry->still = 0;
+        carry->reach = CR_SIM_SLACK * cr_carry_length(carry, bodies->extent[f]) +
+                       bodies->radius[b] +
+                       cr_carry_off(carry, bodies->extent[f], cr_quat_to_matrix(target.q),
+                                    cr_vec3_add(carry->t0, target.u));
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         const double pushed = h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
@@ -125,9 +134,10 @@ static void guess_reach(cr_sim* sim)
                                 ? cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])
                                 : cr_vec3_scale(h, cr_vec3_load(sim->state.xv + 3 * n));
         const cr_vec3 at = cr_vec3_load(sim->state.x + 3 * n);
+        cr_vec3_store(sim->start + 3 * v, at);
         cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(at, way));
-        sim->node_reach[n] =
-            0.25 * cr_vec3_norm(way) + fall + pushed + bodies->radius[bodies->vertex_body[v]];
+        sim->node_reach[n] = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed +
+                             bodies->radius[bodies->vertex_body[v]];
     }
 }
 
@@ -337,13 +347,11 @@ void cr_sim_gather(cr_sim* sim)
 carom_status cr_sim_step(cr_sim* sim, carom_error* error)
 {
     cr_sim_gather(sim);
-    cr_state_vertices(&sim->state, sim->model, sim->start);
-    memcpy(sim->ahead, sim->start, 3 * (size_t)sim->model->bodies.vertex_count * sizeof(double));
-    guess_reach(sim);
+    foresee(sim);
+    const cr_near_look look = {sim->carry, sim->start, sim->ahead, sim->node_reach};
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
-        carom_status status = cr_near_find(&sim->near, sim->start, sim->ahead, sim->reach,
-                                           sim->node_reach, sim->worker_count);
+        carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
         if (status == CAROM_OK) {
             status = ready_results(sim, retry);
         }

@@ -353,7 +353,7 @@ static void test_agrees_with_brute_force(void)
         uint64_t seed = round;
         scene s = random_scene(&seed, 1 + (int32_t)(round % 30));
         cr_broad* broad = NULL;
-        CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+        CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
         for (int step = 0; step < 3; step++) {
             // far motion after near: the trees were not made for it
             stir(&s, &seed, step == 2 ? 3 : 0.05 * step, check_random(&seed, 0, 0.2));
@@ -383,7 +383,7 @@ static void test_touching_boxes_count(void)
     end_body(&s, 0, -1);
     finish(&s);
     cr_broad* broad = NULL;
-    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
     check_found(&s, broad, &found, &truth);
     CHECK(found.count > 5000);
     cr_broad_destroy(broad);
@@ -408,7 +408,7 @@ static void test_soft_sheet_meets_itself(void)
         s.reach[v] = 0.3;
     }
     cr_broad* broad = NULL;
-    CHECK(cr_broad_create(&s.surface, s.x1, &broad) == CAROM_OK); // built flat, asked folded
+    CHECK(cr_broad_create(&s.surface, s.x1, NULL, &broad) == CAROM_OK); // built flat, asked folded
     memcpy(s.x1, s.x0, (size_t)s.x.count * sizeof(double));
     check_found(&s, broad, &found, &truth);
     CHECK(found.count > 10000); // more than two blocks of keys
@@ -433,7 +433,7 @@ static void test_fixed_ground_under_a_cloth(void)
     finish(&s);
     cr_broad* broad = NULL;
     uint64_t seed = 31;
-    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
     for (int step = 0; step < 3; step++) {
         stir(&s, &seed, 0.1 * step, 0.01);
         CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 2, &found) == CAROM_OK);
@@ -456,7 +456,7 @@ static void test_all_points_in_one_place(void)
         s.x0[i] = s.x1[i] = 1.5;
     }
     cr_broad* broad = NULL;
-    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
     check_found(&s, broad, &found, &truth);
     CHECK(found.count > 1000);
     cr_broad_destroy(broad);
@@ -478,7 +478,7 @@ static void test_nothing_and_one(void)
         }
         finish(&s);
         cr_broad* broad = NULL;
-        CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+        CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
         CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 2, &found) == CAROM_OK);
         CHECK(found.count == 0);
         cr_broad_destroy(broad);
@@ -493,7 +493,7 @@ static void test_refuses_what_is_not_finite(void)
     uint64_t seed = 8;
     scene s = random_scene(&seed, 12);
     cr_broad* broad = NULL;
-    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
     const double bad[3] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     for (int k = 0; k < 3; k++) {
         for (int32_t i = 0; i < s.x.count; i += 7) {
@@ -514,7 +514,7 @@ static void test_refuses_what_is_not_finite(void)
     check_found(&s, broad, &found, &truth);
     cr_broad_destroy(broad);
     s.x0[4] = (double)NAN;
-    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_ERR_NOT_FINITE && !broad);
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_ERR_NOT_FINITE && !broad);
     release(&s);
     cr_array_release(&found);
     cr_array_release(&truth);
@@ -528,7 +528,7 @@ static void test_warm_call_takes_no_memory(void)
         scene s = random_scene(&seed, 200);
         stir(&s, &seed, 0.05, 0.3);
         cr_broad* broad = NULL;
-        CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+        CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
         CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, workers, &found) == CAROM_OK);
         const int64_t before = cr_memory_calls();
         for (int step = 0; step < 10; step++) {
@@ -556,7 +556,7 @@ static void test_survives_refused_memory(void)
         cr_broad* broad = NULL;
         cr_pair_list found = {0};
         cr_memory_fail_after(n);
-        carom_status status = cr_broad_create(&s.surface, s.x0, &broad);
+        carom_status status = cr_broad_create(&s.surface, s.x0, NULL, &broad);
         if (status == CAROM_OK) {
             status = cr_broad_find(broad, s.x0, s.x1, s.reach, 2, &found);
         }
@@ -582,7 +582,7 @@ static void test_does_not_remember(void)
     scene s = random_scene(&seed, 60);
     cr_broad* broad = NULL;
     cr_pair_list first = {0}, found = {0};
-    CHECK(cr_broad_create(&s.surface, s.x0, &broad) == CAROM_OK);
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
     stir(&s, &seed, 0.1, 0.2);
     CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &first) == CAROM_OK);
     CHECK(first.count > 100);
