@@ -233,7 +233,7 @@ static void gradient(cr_zone* zone)
 // If going straight to the target violates no row to first order, there is no contact.
 static int free_step(cr_zone* zone)
 {
-    if (zone->task->member_sheet_count > 0) {
+    if (cr_zone_sheet_elastic(zone->task) > 0) {
         return 0; // elasticity pulls too
     }
     for (int32_t i = 0; i < zone->n; i++) {
@@ -283,7 +283,7 @@ static carom_status newton_step(cr_zone* zone)
         return status;
     }
     for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
-        if ((level == CURVE_SAFE_SHEETS && zone->task->member_sheet_count == 0) ||
+        if ((level == CURVE_SAFE_SHEETS && cr_zone_sheet_elastic(zone->task) == 0) ||
             (level == CURVE_STICK && !zone->rubbing) ||
             (level == CURVE_SAFE && zone->rubbing && zone->holds % HOLDS == HOLDS - 1)) {
             zone->holds += level == CURVE_SAFE;

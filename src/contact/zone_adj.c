@@ -1,4 +1,3 @@
-#include "contact/zone_adj.h"
 #include "contact/zone_inside.h"
 #include <string.h>
 
@@ -81,8 +80,8 @@ static void spread_inertia(const cr_zone* zone, const double* y, cr_zone_bars* b
 }
 
 // A point whose motion is given starts at o0 + from (o1 - o0) and moves by (to - from)(o1 - o0).
-static void spread_given(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
-                         cr_vec3 moved_bar, cr_zone_bars* bars)
+void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
+                       cr_vec3 moved_bar, cr_zone_bars* bars)
 {
     const double part = task->to - task->from;
     cr_vec3_accumulate(
@@ -144,7 +143,7 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
         if (point->rigid) {
             cr_vec3_accumulate(&bars->p[point->vertex].x, local.p[k]);
         } else if (point->block < 0) {
-            spread_given(zone->task, point->vertex, local.start[b], local.u[b], bars);
+            cr_zone_given_adj(zone->task, point->vertex, local.start[b], local.u[b], bars);
         }
     }
 }
@@ -221,7 +220,7 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
         spread_row(zone, &zone->line.items[i], y, bars, &rows[i]);
     }
     int32_t at = 0;
-    for (int32_t i = 0; i < task->member_sheet_count; i++) {
+    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
         const int32_t s = task->member_sheet[i];
         spread_sheet(zone, i, at, y, bars);
         at += task->sheet_node[s + 1] - task->sheet_node[s];

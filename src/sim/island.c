@@ -280,7 +280,19 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
+        .slack = model->world.cloth_paper,
     };
+}
+
+carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, double from,
+                               double to)
+{
+    if (!sim->model->world.cloth_paper || worker->sheet.count == 0) {
+        return CAROM_OK;
+    }
+    const cr_zone_task task = cr_island_task(sim, worker, h, from, to);
+    const carom_status status = cr_zone_predict(worker->zone, &task);
+    return status == CAROM_ERR_NOT_POSITIVE ? CAROM_ERR_NO_CONVERGENCE : status;
 }
 
 static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
@@ -439,7 +451,10 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         cr_island_aim(sim, worker, h);
         make_room(sim, worker, from, to);
         if (!alone) {
-            carom_status status = meet(sim, worker, index, h, from, to);
+            carom_status status = cr_island_predict(sim, worker, h, from, to);
+            if (status == CAROM_OK) {
+                status = meet(sim, worker, index, h, from, to);
+            }
             if (status == CAROM_OK) {
                 status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
             }
