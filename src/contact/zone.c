@@ -143,6 +143,8 @@ static carom_status setup_numbers(cr_zone* zone)
                 zone->d[at + i] = -zone->z[at + i];
             }
             cr_vec3_store(zone->d + at + 3, motion->guess[f]);
+            cr_zone_line_lock(block, zone->z + at);
+            cr_zone_line_lock(block, zone->d + at);
         } else {
             for (int i = 0; i < 3; i++) {
                 zone->mass[at + i] = bodies->node_mass[block->node];
@@ -222,10 +224,17 @@ static void assemble(cr_zone* zone, int level)
     }
 }
 
+// What a lock holds is not felt: of a body whose free axes are not principal I w leans off them.
 static void gradient(cr_zone* zone)
 {
     for (int32_t i = 0; i < zone->n; i++) {
         zone->grad[i] = zone->mass[i] * (zone->z[i] - zone->target[i]);
+    }
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        if (block->lock) {
+            cr_zone_line_lock(block, zone->grad + block->first);
+        }
     }
     cr_zone_sheet_gradient(zone, zone->grad);
 }

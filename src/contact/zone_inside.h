@@ -119,7 +119,11 @@ void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row
 // A locked frame does not feel what would move it along a locked direction: a := P a, a [6].
 void cr_zone_line_lock(const cr_zone_block* block, double* a);
 void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
-// m -= lam Hess g, and with friction m += the derivative of its force.
+// -lam Hess g, and with friction the derivative of its force, over the line's own unknowns, as if
+// nothing were locked; *row as cr_zone_line_row has it.
+void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* row,
+                         double m[CR_ROW_DOFS][CR_ROW_DOFS]);
+// The same, of all lines, added to the matrix.
 void cr_zone_line_curve(cr_zone* zone);
 // m += a positive matrix in place of the derivative of friction: a spring as stiff as friction is
 // now, or (stick) one that holds the contact where it was: this part of 1/eps.

@@ -591,19 +591,26 @@ static void add_part(cr_zone* zone, const cr_row* row, double m[CR_ROW_DOFS][CR_
     }
 }
 
+void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* row,
+                         double m[CR_ROW_DOFS][CR_ROW_DOFS])
+{
+    cr_row_curve curve;
+    memset(m, 0, sizeof(double) * CR_ROW_DOFS * CR_ROW_DOFS);
+    cr_zone_line_row(zone, line, row);
+    cr_row_curve_make(&curve, row);
+    cr_row_add_hessian(row, &curve, -line->row.lam, m);
+    if (line->mu > 0.0) {
+        cr_row_slip slip;
+        slip_of(zone, line, row, &slip);
+        cr_row_add_friction(row, &curve, &slip, line->mu * line->row.lam, m);
+    }
+}
+
 static void add_curve(cr_zone* zone, const cr_zone_line* line)
 {
     cr_row row;
-    cr_row_curve curve;
-    double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
-    cr_zone_line_row(zone, line, &row);
-    cr_row_curve_make(&curve, &row);
-    cr_row_add_hessian(&row, &curve, -line->row.lam, m);
-    if (line->mu > 0.0) {
-        cr_row_slip slip;
-        slip_of(zone, line, &row, &slip);
-        cr_row_add_friction(&row, &curve, &slip, line->mu * line->row.lam, m);
-    }
+    double m[CR_ROW_DOFS][CR_ROW_DOFS];
+    cr_zone_line_matrix(zone, line, &row, m);
     add_part(zone, &row, m);
 }
 

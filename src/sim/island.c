@@ -1,4 +1,4 @@
-#include "bodies/spin.h"
+#include "bodies/spin_held.h"
 #include "dynamics/targets.h"
 #include "sim/sim_inside.h"
 #include <string.h>
@@ -69,7 +69,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
             motion->x0[n] = cr_vec3_load(sim->next.x + 3 * n);
             motion->drift[n] = cr_vec3_scale(h, v);
             motion->dt[n] =
-                cr_targets_node(bodies->node_mass[n], h, gravity(model), sim->node_force_now[n], v);
+                cr_targets_node(bodies->node_mass[n], h, gravity(model), sim->node_force_now[n],
+                                model->linear_damping[model->sheet_body[s]], v);
             motion->d[n] = motion->dt[n];
         }
     }
@@ -84,8 +85,13 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
         const int32_t f = worker->frame.items[i];
         cr_quat q;
         cr_vec3 om;
-        cr_spin_update(cr_vec3_load(bodies->inertia + 3 * f), h, sim->q_target[f], motion->om1[f],
-                       motion->w[f], &q, &om);
+        const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * f);
+        if (bodies->lock[f] >> 3) {
+            cr_spin_held_update(inertia, bodies->lock[f] >> 3, h, sim->q_target[f], motion->om1[f],
+                                motion->w[f], &q, &om);
+        } else {
+            cr_spin_update(inertia, h, sim->q_target[f], motion->om1[f], motion->w[f], &q, &om);
+        }
         const cr_vec3 push = cr_vec3_sub(motion->u[f], motion->ut[f]);
         cr_vec3_store(sim->next.v + 3 * f, cr_vec3_add_scaled(motion->v1[f], 1.0 / h, push));
         cr_vec3_store(sim->next.t + 3 * f, cr_vec3_add(motion->t0[f], motion->u[f]));
