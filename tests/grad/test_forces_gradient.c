@@ -84,6 +84,18 @@ static const grad_kit_scene scenes[] = {
     {"falls and hits, held about y", HITS("'ry'"), 20, 1e-4},
     {"falls and hits, held about x and z", HITS("'rx', 'rz', 'y'"), 20, 1e-4},
     {"falls and hits, held about all axes", HITS("'rx', 'ry', 'rz'"), 20, 1e-4},
+    {"a capsule along two others",
+     "{" WORLD
+     "'bodies': [{'name': 'a', 'type': 'fixed', 'capsule': {'radius': 0.1, 'length': 0.5},"
+     " 'euler_degrees': [0, 90, 0]}, {'name': 'b', 'type': 'fixed', 'capsule': {'radius': 0.1,"
+     " 'length': 0.5}, 'euler_degrees': [0, 90, 0], 'position': [0, 0.21, 0]}, {'name': 'it',"
+     " 'capsule': {'radius': 0.1, 'length': 0.4}, 'mass': 1.5, 'euler_degrees': [0, 90, 0],"
+     " 'position': [0.12, 0.105, 0.17025], 'force': [1, 0.5, -20], 'velocity': [0.3, 0, 0]}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'it', 'target': [0.3, 0.4, 0]},"
+     " {'what': 'velocity', 'of': 'it'}]},"
+     "'parameters': [{'of': 'it', 'what': 'force'}, {'of': 'it', 'what': 'mass'},"
+     " {'of': 'it', 'what': 'velocity'}, {'of': 'it', 'what': 'friction'}]}",
+     12, 0},
     {"a held box that rests is hit by a ball",
      "{" WORLD "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}},"
      " 'position': [0, 0, 0.1003], 'lock': ['ry'], 'torque': [0, 0, 0.1]},"
