@@ -1,5 +1,5 @@
 #include "adjoint/backward.h"
-#include "bodies/spin.h"
+#include "bodies/spin_held.h"
 #include "contact/zone_adj.h"
 #include "core/memory.h"
 #include "dynamics/targets.h"
@@ -16,7 +16,7 @@ struct cr_backward {
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_bars) row;
     // of impacts
-    cr_vec3 *q, *t, *v, *om, *a, *torque; // [frame_count]
+    cr_vec3 *q, *t, *v, *om, *a, *torque, *rate; // [frame_count]
     // of the energy balance
     cr_vec3 *v0, *om_free, *pull, *way, *spin; // [frame_count]
     CR_ARRAY(double) lam_bar;                  // by row
@@ -33,10 +33,10 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
         return CAROM_ERR_MEMORY;
     }
     b->model = model;
-    cr_vec3** const frames[] = {&b->zone.w,  &b->zone.u,    &b->zone.r0, &b->zone.t0, &b->zone.rp,
-                                &b->zone.ut, &b->zone.turn, &b->v1,      &b->om1,     &b->q,
-                                &b->t,       &b->v,         &b->om,      &b->a,       &b->torque,
-                                &b->v0,      &b->om_free,   &b->pull,    &b->way,     &b->spin};
+    cr_vec3** const frames[] = {
+        &b->zone.w, &b->zone.u, &b->zone.r0, &b->zone.t0, &b->zone.rp, &b->zone.ut, &b->zone.turn,
+        &b->v1,     &b->om1,    &b->q,       &b->t,       &b->v,       &b->om,      &b->a,
+        &b->torque, &b->v0,     &b->om_free, &b->pull,    &b->way,     &b->spin,    &b->rate};
     cr_vec3** const nodes[] = {&b->zone.d, &b->zone.x0, &b->zone.dt, &b->zone.v0};
     int ok = 1;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
@@ -92,7 +92,8 @@ void cr_backward_destroy(cr_backward* b)
                             b->om_free,
                             b->pull,
                             b->way,
-                            b->spin};
+                            b->spin,
+                            b->rate};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -142,6 +143,11 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
         }
     }
     cr_island_aim(sim, &b->worker, part->h);
+    const carom_status predicted =
+        cr_island_predict(sim, &b->worker, part->h, part->from, part->to);
+    if (predicted != CAROM_OK) {
+        return predicted;
+    }
     if (part->impact_end > part->impact_begin) {
         const cr_events_task task =
             cr_island_events(sim, &b->worker, part->h, part->from, part->to);
@@ -232,9 +238,16 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
         b->v1[f] = bars->v[f];
         b->zone.rp[f] = b->om1[f] = b->zone.w[f] = b->zone.r0[f] = b->zone.turn[f] = zero;
         cr_vec3 inertia_bar = zero;
-        cr_spin_update_adj(cr_vec3_load(bodies->inertia + 3 * f), h, sim->motion.om1[f],
-                           sim->motion.w[f], bars->q[f], bars->om[f], &b->zone.rp[f], &b->om1[f],
-                           &b->zone.w[f], &inertia_bar);
+        const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * f);
+        if (bodies->lock[f] >> 3) {
+            cr_spin_held_update_adj(inertia, bodies->lock[f] >> 3, h, sim->q_target[f],
+                                    sim->motion.om1[f], sim->motion.w[f], bars->q[f], bars->om[f],
+                                    &b->zone.rp[f], &b->om1[f], &b->zone.w[f], &inertia_bar);
+        } else {
+            cr_spin_update_adj(inertia, h, sim->motion.om1[f], sim->motion.w[f], bars->q[f],
+                               bars->om[f], &b->zone.rp[f], &b->om1[f], &b->zone.w[f],
+                               &inertia_bar);
+        }
         cr_vec3_accumulate(g->inertia + 3 * f, inertia_bar);
     }
     for (int32_t i = 0; i < b->worker.sheet.count; i++) {
@@ -357,6 +370,17 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
     return status;
 }
 
+// Reverse of the linearised cloth step, where there is one; aims the members again.
+static carom_status predict_adj(cr_backward* b, cr_sim* sim, const cr_record_part* part)
+{
+    if (!b->model->world.cloth_paper || b->worker.sheet.count == 0) {
+        return CAROM_OK;
+    }
+    cr_island_aim(sim, &b->worker, part->h);
+    const cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
+    return cr_zone_predict_adj(b->worker.zone, &task, &b->zone);
+}
+
 // Reverse of the impacts: of a frame that was hit the targets' bars end here and those of its
 // start, acceleration and torque begin.
 static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_part* part,
@@ -365,7 +389,7 @@ static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_par
     const cr_vec3 zero = {0, 0, 0};
     for (int32_t i = 0; i < b->worker.frame.count; i++) {
         const int32_t f = b->worker.frame.items[i];
-        b->q[f] = b->t[f] = b->v[f] = b->om[f] = b->a[f] = b->torque[f] = zero;
+        b->q[f] = b->t[f] = b->v[f] = b->om[f] = b->a[f] = b->torque[f] = b->rate[f] = zero;
     }
     if (part->impact_end == part->impact_begin) {
         return CAROM_OK;
@@ -382,6 +406,7 @@ static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_par
                                  .om = b->om,
                                  .a = b->a,
                                  .torque = b->torque,
+                                 .rate = b->rate,
                                  .inertia = g->inertia,
                                  .mass = g->mass,
                                  .p = g->p,
@@ -399,32 +424,6 @@ static carom_status impacts_adj(cr_backward* b, cr_sim* sim, const cr_record_par
         restitution_adj(b->model, &rows[i].candidate, rows[i].restitution, g);
     }
     return status;
-}
-
-// The path's constant acceleration a = (keep P (v + h a0) - v)/h with a0 = gravity + force/m, and
-// its torque R^T tau, both as the impacts saw them.
-static void pull_adj(double mass, int32_t lock, double h, const cr_action* action, cr_vec3 v,
-                     cr_quat q, cr_vec3 a_bar, cr_vec3 torque_bar, cr_target_starts* out)
-{
-    const cr_mat3 r = cr_quat_to_matrix(q);
-    const cr_vec3 torque = cr_mat3_tapply(r, action->torque);
-    cr_vec3 a0_bar = a_bar;
-    if (lock || action->linear_damping > 0.0) {
-        const double keep = cr_exp(-action->linear_damping * h);
-        const cr_vec3 a0 = cr_vec3_add_scaled(action->gravity, 1.0 / mass, action->force);
-        cr_vec3 free = a_bar;
-        free.x = lock & CR_LOCK_X ? 0.0 : free.x;
-        free.y = lock & CR_LOCK_Y ? 0.0 : free.y;
-        free.z = lock & CR_LOCK_Z ? 0.0 : free.z;
-        a0_bar = cr_vec3_scale(keep, free);
-        out->v = cr_vec3_add_scaled(out->v, 1.0 / h, cr_vec3_sub(a0_bar, a_bar));
-        out->linear_damping -= cr_vec3_dot(a0_bar, cr_vec3_add_scaled(v, h, a0));
-    }
-    out->gravity = cr_vec3_add(out->gravity, a0_bar);
-    out->force = cr_vec3_add_scaled(out->force, 1.0 / mass, a0_bar);
-    out->mass -= cr_vec3_dot(a0_bar, action->force) / (mass * mass);
-    out->torque = cr_vec3_add(out->torque, cr_mat3_apply(r, torque_bar));
-    out->q = cr_vec3_add(out->q, cr_vec3_cross(torque_bar, torque));
 }
 
 // Reverse of the aim: from bars of the targets and of the start to those of the state before.
@@ -449,18 +448,19 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
         const cr_target target =
             cr_targets_rigid(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, q, v, om);
         const int hit = part->impact_end > part->impact_begin && cr_events_hit(b->worker.events, f);
-        cr_target_bars in = hit ? (cr_target_bars){0}
-                                : (cr_target_bars){.q = b->zone.rp[f],
-                                                   .u = b->zone.ut[f],
-                                                   .v = b->v1[f],
-                                                   .om = b->om1[f],
-                                                   .rate = cr_vec3_scale(part->h, b->zone.turn[f])};
+        cr_target_bars in = {
+            .rate = b->rate[f], .a = cr_vec3_add(b->a[f], b->pull[f]), .torque = b->torque[f]};
+        if (!hit) {
+            in.q = b->zone.rp[f];
+            in.u = b->zone.ut[f];
+            in.v = b->v1[f];
+            in.om = b->om1[f];
+            in.rate = cr_vec3_add_scaled(in.rate, part->h, b->zone.turn[f]);
+        }
         in.om = cr_vec3_add(in.om, b->om_free[f]);
         cr_target_starts out = {.q = b->zone.r0[f]};
         cr_targets_rigid_adj(bodies->mass[f], inertia, bodies->lock[f], part->h, &action, &target,
                              q, v, om, &in, &out);
-        pull_adj(bodies->mass[f], bodies->lock[f], part->h, &action, v, q,
-                 cr_vec3_add(b->a[f], b->pull[f]), b->torque[f], &out);
         bars->t[f] = cr_vec3_add(b->zone.t0[f], b->t[f]);
         bars->q[f] = cr_vec3_add(out.q, b->q[f]);
         bars->v[f] = cr_vec3_add(cr_vec3_add(out.v, b->v[f]), b->v0[f]);
@@ -479,9 +479,11 @@ static void aim_adj(cr_backward* b, const cr_sim* sim, const cr_record_part* par
             bars->x[n] = b->zone.x0[n];
             bars->xv[n] = b->zone.v0[n];
             if (!bodies->node_pinned[n]) {
-                cr_targets_node_adj(bodies->node_mass[n], part->h, sim->node_force_now[n],
+                const int32_t body = model->sheet_body[s];
+                cr_targets_node_adj(bodies->node_mass[n], part->h, gravity, sim->node_force_now[n],
+                                    model->linear_damping[body], cr_vec3_load(sim->next.xv + 3 * n),
                                     b->zone.dt[n], &bars->xv[n], &gravity_bar, &g->node_force[n],
-                                    &g->node_mass[n]);
+                                    &g->node_mass[n], &g->linear_damping[body]);
             }
         }
     }
@@ -594,6 +596,9 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
         }
         if (status == CAROM_OK) {
             status = impacts_adj(b, sim, part, gradient);
+        }
+        if (status == CAROM_OK) {
+            status = predict_adj(b, sim, part);
         }
         aim_adj(b, sim, part, bars, gradient);
     }

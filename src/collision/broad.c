@@ -1176,6 +1176,12 @@ static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
     }
     if (low_shape != VERTEX) {
         out[n++] = (bond){CR_PAIR_EE, a, b};
+        if (low_shape == EDGE && a != b) {
+            out[n++] = (bond){CR_PAIR_PE, low, high};
+            if (high_shape == EDGE) {
+                out[n++] = (bond){CR_PAIR_PE, high, low};
+            }
+        }
     } else if (high_shape == EDGE) {
         out[n++] = (bond){CR_PAIR_PE, high, low};
     } else if (high_shape == VERTEX) {

@@ -26,9 +26,13 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around
 // those of its vertices. Which kinds there are follows from what the two bodies are:
-//   mesh - mesh    PT both ways, EE    curve - curve   EE     PT: face in mesh order | vertex
-//   mesh - curve   PT, EE              curve - point   PE     EE: lower edge | higher edge
-//   mesh - point   PT                  point - point   PP     PP: lower vertex | higher vertex
+//   mesh - mesh    PT both ways, EE    curve - curve   PE both ways, EE
+//   mesh - curve   PT, EE, PE          curve - point   PE
+//   mesh - point   PT                  point - point   PP
+// PT has the face in mesh order | the vertex, EE the lower edge | the higher, PP the lower vertex |
+// the higher, PE of a mesh and a curve the curve's edge | the mesh's vertex. Edges that are parallel
+// touch along a stretch, with an end of one of them at either end of it: that is what curves have
+// PE for, where meshes have PT.
 // Pairs of two FIXED bodies or of one group are left out. A SOFT body that is not FIXED meets
 // itself as it would another of its shape, pairs that share a vertex left out. `out` is emptied
 // first, then sorted by cr_surface_compare, each pair once; the same for any worker_count and

@@ -55,11 +55,8 @@ static carom_status begin_body(cr_events* events, int32_t i)
     const cr_vec3 v = cr_events_unlocked(cr_vec3_load(task->v + 3 * f), body.lock);
     cr_vec3 om = cr_vec3_load(task->om + 3 * f);
     if (body.lock >> 3) {
-        const cr_vec3 spin = cr_events_unlocked(cr_mat3_apply(r, om), body.lock >> 3);
-        const cr_vec3 end = cr_mat3_apply(motion->rp[f], motion->om1[f]);
-        om = cr_mat3_tapply(r, spin);
-        body.spin_up = cr_vec3_scale(1.0 / task->h, cr_vec3_sub(end, spin));
-        body.spin_up = cr_events_unlocked(body.spin_up, body.lock >> 3);
+        om = cr_mat3_tapply(r, cr_events_unlocked(cr_mat3_apply(r, om), body.lock >> 3));
+        body.spin_up = cr_events_spin_up(&body, r, body.torque);
     }
     const cr_events_segment segment = {.body = i,
                                        .impact = -1,
@@ -223,9 +220,11 @@ static int32_t earliest(const cr_events* events)
     return best;
 }
 
-static cr_vec3 rate_of(const cr_events_body* body, double left, cr_vec3 om)
+// The mean of the spins at both ends of what is left.
+static cr_vec3 rate_of(const cr_events_body* body, double left, cr_mat3 r, cr_vec3 om)
 {
-    return body->lock >> 3 ? om : cr_spin_rate(body->inertia, left, om, body->torque);
+    return body->lock >> 3 ? cr_vec3_add_scaled(om, 0.5 * left, cr_mat3_tapply(r, body->spin_up))
+                           : cr_spin_rate(body->inertia, left, om, body->torque);
 }
 
 // A supported body goes on as its support lets it from the start.
@@ -247,7 +246,7 @@ static void follow_support(cr_events* events, int32_t index)
             cr_vec3_add(body->torque, (cr_vec3){body->inertia.x * more.x, body->inertia.y * more.y,
                                                 body->inertia.z * more.z});
         body->support = index;
-        segment->rate = rate_of(body, h, segment->om);
+        segment->rate = rate_of(body, h, segment->r, segment->om);
         cr_events_path_changed(events, member->body);
     }
 }
@@ -350,7 +349,7 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
                      &segment.q, &om);
         segment.r = cr_quat_to_matrix(segment.q);
         segment.om = cr_mat3_tapply(member->pose.r, cr_vec3_load(member->after));
-        segment.rate = rate_of(body, events->task->h - s, segment.om);
+        segment.rate = rate_of(body, events->task->h - s, segment.r, segment.om);
         body->segment = member->next = events->segment.count;
         body->impacts++;
         events->report.most =
@@ -404,6 +403,26 @@ static carom_status happen(cr_events* events, int32_t first)
     return status;
 }
 
+// Where a body that is held in some axes ends, in world axes: its path's spin, and what the support
+// took of it, for the zone to see.
+static void write_held(cr_events* events, const cr_events_body* body, int32_t index)
+{
+    const cr_events_task* task = events->task;
+    cr_motion* motion = task->motion;
+    const int32_t f = body->frame;
+    const double h = task->h;
+    cr_vec3 spin = cr_events_path_spin(events, index, h);
+    if (body->support >= 0) {
+        const cr_vec3 whole = cr_events_spin_up(body, motion->r0[f], motion->torque[f]);
+        const cr_vec3 more = cr_vec3_scale(h, cr_vec3_sub(whole, body->spin_up));
+        const cr_quat turn = cr_quat_from_rotation(cr_vec3_scale(h, more));
+        spin = cr_vec3_add(spin, more);
+        task->q_target[f] = cr_quat_normalize(cr_quat_mul(turn, task->q_target[f]));
+    }
+    motion->rp[f] = cr_quat_to_matrix(task->q_target[f]);
+    motion->om1[f] = cr_mat3_tapply(motion->rp[f], spin);
+}
+
 static void write_target(cr_events* events, const cr_events_body* body)
 {
     const cr_events_task* task = events->task;
@@ -420,20 +439,20 @@ static void write_target(cr_events* events, const cr_events_body* body)
     if (body->support >= 0) { // what the support took the zone sees in full
         const cr_vec3 a = cr_events_unlocked(motion->a[f], body->lock);
         const cr_vec3 more = cr_vec3_sub(a, body->a);
+        u = cr_vec3_add_scaled(u, h * h, more);
+        v = cr_vec3_add_scaled(v, h, more);
+    }
+    if (body->lock >> 3) {
+        write_held(events, body, segment->body);
+    } else if (body->support >= 0) {
         const cr_vec3 torque = cr_vec3_sub(motion->torque[f], body->torque);
         const cr_vec3 spin = {h * torque.x / body->inertia.x, h * torque.y / body->inertia.y,
                               h * torque.z / body->inertia.z};
-        u = cr_vec3_add_scaled(u, h * h, more);
-        v = cr_vec3_add_scaled(v, h, more);
         motion->om1[f] = cr_vec3_add(motion->om1[f], spin);
         const cr_quat turn = cr_quat_from_rotation(cr_vec3_scale(h, spin));
         task->q_target[f] = cr_quat_normalize(cr_quat_mul(task->q_target[f], turn));
     }
     motion->rp[f] = cr_quat_to_matrix(task->q_target[f]);
-    if (body->lock >> 3) {
-        const cr_vec3 spin = cr_events_path_spin(events, segment->body, h);
-        motion->om1[f] = cr_mat3_tapply(motion->rp[f], spin);
-    }
     motion->ut[f] = motion->u[f] = u;
     motion->v1[f] = v;
     motion->w[f] = motion->turn[f] = (cr_vec3){0};

@@ -90,6 +90,7 @@ typedef struct cr_events_bars {
     // [frame_count]
     cr_vec3 *q, *t, *v, *om; // start; t as far as the contacts see where things are
     cr_vec3 *a, *torque;     // of motion
+    cr_vec3* rate;           // of motion's turn over h
     double* inertia;         // [3*frame_count] kg m^2, the principal ones
     double* mass;
     // [vertex_count]

@@ -10,7 +10,7 @@ typedef struct state_bars {
 } state_bars;
 
 typedef struct body_bars {
-    cr_vec3 a, torque; // of the path
+    cr_vec3 a, torque; // of the path; of a body that is held in some axes spin_up for torque
 } body_bars;
 
 // The scratch of a reverse: all in one block.
@@ -101,16 +101,43 @@ static void clear_impulse(reverse* r, const cr_events_impact* impact)
     r->impulse.row = r->events->row_bar.items + impact->row_begin;
 }
 
-// What turns a body along its path. A spin about the axes that are free keeps still in space, as
-// that of a ball; its torque is not differentiated.
-static cr_vec3 path_inertia(const cr_events_body* body)
+// Reverse of the spin at d since the start of a segment. Of a body that is held it is world axes
+// that matter: om(d) = E^T om', om' = om + d up, up = R^T spin_up, as of a ball without torque.
+static void spin_reverse(const cr_events_segment* segment, const cr_events_body* body, double d,
+                         const state_bars* in, state_bars* start, cr_vec3* torque, cr_vec3* inertia,
+                         cr_vec3* rate, cr_vec3* up, double* d_bar)
 {
-    return body->lock >> 3 ? (cr_vec3){1, 1, 1} : body->inertia;
+    if (!(body->lock >> 3)) {
+        cr_spin_path_adj(body->inertia, d, segment->om, body->torque, segment->rate, in->q, in->om,
+                         &start->q, &start->om, torque, inertia, rate, d_bar);
+        return;
+    }
+    const cr_vec3 by = cr_mat3_tapply(segment->r, body->spin_up);
+    const cr_vec3 om = cr_vec3_add_scaled(segment->om, d, by), ball = {1, 1, 1};
+    cr_vec3 om_bar = {0}, unused[2] = {{0}};
+    cr_spin_path_adj(ball, d, om, (cr_vec3){0}, segment->rate, in->q, in->om, &start->q, &om_bar,
+                     &unused[0], &unused[1], rate, d_bar);
+    add(&start->om, om_bar);
+    add(up, cr_vec3_scale(d, om_bar));
+    *d_bar += cr_vec3_dot(om_bar, by);
 }
 
-static cr_vec3 path_torque(const cr_events_body* body)
+// Reverse of a segment's rate: the first one's is that of the motion, unless there is a support.
+static void rate_reverse(reverse* r, const cr_events_segment* segment, const cr_events_body* body,
+                         cr_vec3 rate, state_bars* start, cr_vec3* torque, cr_vec3* inertia,
+                         cr_vec3* up, double* left_bar)
 {
-    return body->lock >> 3 ? (cr_vec3){0} : body->torque;
+    const double left = r->task->h - segment->from;
+    if (segment->impact < 0 && body->support < 0) {
+        add(&r->out->rate[body->frame], rate);
+    } else if (body->lock >> 3) { // om + left/2 up
+        add(&start->om, rate);
+        add(up, cr_vec3_scale(0.5 * left, rate));
+        *left_bar += 0.5 * cr_vec3_dot(rate, cr_mat3_tapply(segment->r, body->spin_up));
+    } else {
+        cr_spin_rate_adj(body->inertia, left, segment->om, body->torque, rate, &start->om, torque,
+                         inertia, left_bar);
+    }
 }
 
 // From bars of the state at time s of a segment, and of the angle that it turned, to its start and
@@ -120,24 +147,22 @@ static void segment_reverse(reverse* r, int32_t index, double s, const state_bar
 {
     const cr_events_segment* segment = &r->events->segment.items[index];
     const cr_events_body* body = &r->events->body.items[segment->body];
-    const double h = r->task->h, d = s - segment->from;
+    const double d = s - segment->from;
     body_bars* by = &r->body[segment->body];
-    cr_vec3 rate = cr_vec3_scale(d, turn), inertia = {0};
-    double d_bar = cr_vec3_dot(turn, segment->rate);
-    cr_spin_path_adj(path_inertia(body), d, segment->om, path_torque(body), segment->rate, in->q,
-                     in->om, &start->q, &start->om, &by->torque, &inertia, &rate, &d_bar);
+    cr_vec3 rate = cr_vec3_scale(d, turn), inertia = {0}, torque = {0}, up = {0};
+    double d_bar = cr_vec3_dot(turn, segment->rate), left = 0.0; // bar of h - from
+    spin_reverse(segment, body, d, in, start, &torque, &inertia, &rate, &up, &d_bar);
     d_bar += cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
              cr_vec3_dot(in->v, body->a);
     add(&start->u, in->u);
     add(&start->v, cr_vec3_add_scaled(in->v, d, in->u));
     add(&by->a, cr_vec3_add(cr_vec3_scale(0.5 * d * d, in->u), cr_vec3_scale(d, in->v)));
-    double left = 0.0; // bar of h - from
-    if (body->lock >> 3) {
-        add(&start->om, rate);
-        inertia = by->torque = (cr_vec3){0};
+    rate_reverse(r, segment, body, rate, start, &torque, &inertia, &up, &left);
+    if (body->lock >> 3) { // up = R^T spin_up
+        add(&by->torque, cr_mat3_apply(segment->r, up));
+        add(&start->q, cr_vec3_cross(up, cr_mat3_tapply(segment->r, body->spin_up)));
     } else {
-        cr_spin_rate_adj(body->inertia, h - segment->from, segment->om, body->torque, rate,
-                         &start->om, &by->torque, &inertia, &left);
+        add(&by->torque, torque);
     }
     cr_vec3_accumulate(r->out->inertia + 3 * body->frame, inertia);
     if (segment->impact >= 0) {
@@ -152,12 +177,54 @@ static double time_bar(const reverse* r, int32_t index, double s, const state_ba
     const cr_events_segment* segment = &r->events->segment.items[index];
     const cr_events_body* body = &r->events->body.items[segment->body];
     const double d = s - segment->from;
-    cr_vec3 none[5] = {{0}};
+    state_bars start;
+    memset(&start, 0, sizeof start);
+    cr_vec3 none[4] = {{0}};
     double d_bar = cr_vec3_dot(turn, segment->rate);
-    cr_spin_path_adj(path_inertia(body), d, segment->om, path_torque(body), segment->rate, in->q,
-                     in->om, &none[0], &none[1], &none[2], &none[3], &none[4], &d_bar);
+    spin_reverse(segment, body, d, in, &start, &none[0], &none[1], &none[2], &none[3], &d_bar);
     return d_bar + cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
            cr_vec3_dot(in->v, body->a);
+}
+
+// Reverse of cr_events_spin_up at the start of the step: P R y, y = I^-1 torque.
+static void spin_up_reverse(reverse* r, const cr_events_body* body, cr_vec3 up_bar)
+{
+    const int32_t f = body->frame;
+    const cr_vec3 y = over(r->task->motion->torque[f], body->inertia);
+    const cr_vec3 y_bar =
+        cr_mat3_tapply(r->task->motion->r0[f], cr_events_unlocked(up_bar, body->lock >> 3));
+    const cr_vec3 torque_bar = over(y_bar, body->inertia);
+    add(&r->out->torque[f], torque_bar);
+    add(&r->out->q[f], cr_vec3_cross(y, y_bar));
+    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(times(torque_bar, y)));
+}
+
+// Reverse of write_held in events.c. With more = h (whole - path's) and Q = exp(h more) it is
+//     R_p = Q R(h),   om1 = R_p^T (spin + more) = R(h)^T (Q^T spin + more),   spin = R(h) om(h);
+// Q moves to exp(eta) Q with eta = h Jl dmore.
+static void held_reverse(reverse* r, int32_t index, state_bars* end)
+{
+    const cr_events_body* body = &r->events->body.items[index];
+    const cr_motion* motion = r->task->motion;
+    const int32_t f = body->frame;
+    const double h = r->task->h;
+    const cr_vec3 whole = cr_events_spin_up(body, motion->r0[f], motion->torque[f]);
+    const cr_vec3 more = cr_vec3_scale(h, cr_vec3_sub(whole, body->spin_up));
+    const cr_rot rot = cr_rot_make(cr_vec3_scale(h, more));
+    const cr_mat3 q = cr_rot_matrix(&rot), r_h = cr_events_path_pose(r->events, index, h)->r;
+    const cr_mat3 r_p = cr_mat3_mul(q, r_h);
+    const cr_vec3 spin = cr_events_path_spin(r->events, index, h);
+    const cr_vec3 om1 = cr_mat3_tapply(r_p, cr_vec3_add(spin, more));
+    const cr_vec3 felt = cr_mat3_apply(r_h, end->om), spin_bar = cr_mat3_apply(q, felt);
+    const cr_vec3 eta = cr_vec3_sub(cr_mat3_apply(r_p, end->q), cr_vec3_cross(spin, spin_bar));
+    const cr_vec3 turn = cr_mat3_tapply(cr_rot_left(&rot), eta);
+    const cr_vec3 more_bar = cr_vec3_scale(h, cr_vec3_add_scaled(felt, h, turn));
+    spin_up_reverse(r, body, more_bar);
+    add(&r->body[index].torque, cr_vec3_neg(more_bar));
+    const cr_vec3 om_bar = cr_mat3_tapply(r_h, spin_bar);
+    add(&end->q, cr_vec3_cross(end->om, om1));
+    add(&end->q, cr_vec3_cross(cr_mat3_tapply(r_h, spin), om_bar));
+    end->om = om_bar;
 }
 
 // Reverse of how the targets were written: of one body that was hit.
@@ -169,7 +236,9 @@ static void target_reverse(reverse* r, int32_t index)
     const cr_events_bars* out = r->out;
     body_bars* by = &r->body[index];
     state_bars end = {.q = out->rp[f], .om = out->om1[f], .u = out->ut[f], .v = out->v1[f]};
-    if (body->support >= 0) { // spin = h I^-1 (torque - path's), R_p = R(h) exp(h spin)
+    if (body->support >= 0 && body->lock >> 3) {
+        held_reverse(r, index, &end);
+    } else if (body->support >= 0) { // spin = h I^-1 (torque - path's), R_p = R(h) exp(h spin)
         const cr_motion* motion = r->task->motion;
         const cr_vec3 torque = cr_vec3_sub(motion->torque[f], body->torque);
         const cr_vec3 spin = cr_vec3_scale(h, over(torque, body->inertia));
@@ -182,6 +251,8 @@ static void target_reverse(reverse* r, int32_t index)
         add(&by->torque, cr_vec3_neg(torque_bar));
         cr_vec3_accumulate(out->inertia + 3 * f,
                            cr_vec3_neg(over(times(spin, spin_bar), body->inertia)));
+    }
+    if (body->support >= 0) {
         const cr_vec3 more = cr_vec3_add_scaled(cr_vec3_scale(h, end.v), h * h, end.u);
         add(&out->a[f], cr_events_unlocked(more, body->lock));
         add(&by->a, cr_vec3_neg(more));
@@ -360,20 +431,24 @@ static void start_reverse(reverse* r, int32_t index)
     add(&r->out->q[f], cr_vec3_cross(start->om, r->events->segment.items[index].om));
 }
 
-// The acceleration of a free body: spin's is R y, y = I^-1 (torque - om x I om).
+// The acceleration of a free body: spin's is R y, y = I^-1 (torque - om x I om), and that of a held
+// one as the motion has it.
 static void free_reverse(reverse* r, const cr_events_member* member, const double* before)
 {
     const cr_events_body* body = &r->events->body.items[member->body];
     const int32_t f = body->frame;
+    add(&r->out->a[f], cr_events_unlocked(cr_vec3_load(before + 3), body->lock));
+    if (body->lock >> 3) {
+        spin_up_reverse(r, body, cr_vec3_load(before));
+        return;
+    }
     const cr_vec3 i = body->inertia, om = r->events->segment.items[member->segment].om;
     const cr_vec3 momentum = times(i, om);
     const cr_vec3 torque = r->task->motion->torque[f];
     const cr_vec3 y = over(cr_vec3_sub(torque, cr_vec3_cross(om, momentum)), i);
-    const cr_vec3 spin_bar = cr_events_unlocked(cr_vec3_load(before), body->lock >> 3);
-    const cr_vec3 y_bar = cr_mat3_tapply(member->pose.r, spin_bar);
+    const cr_vec3 y_bar = cr_mat3_tapply(member->pose.r, cr_vec3_load(before));
     const cr_vec3 t = over(y_bar, i);
     const cr_vec3 momentum_bar = cr_vec3_cross(om, t);
-    add(&r->out->a[f], cr_events_unlocked(cr_vec3_load(before + 3), body->lock));
     add(&r->out->q[f], cr_vec3_cross(y, y_bar));
     add(&r->out->torque[f], t);
     add(&r->out->om[f], cr_vec3_cross(t, momentum));
@@ -382,7 +457,8 @@ static void free_reverse(reverse* r, const cr_events_member* member, const doubl
     cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(times(y, t)));
 }
 
-// A support gave its members their accelerations: a = a+, torque = torque + I R^T (spin+ - spin-).
+// A support gave its members their accelerations: a = a+, torque = torque + I R^T (spin+ - spin-);
+// of a held one spin_up = spin+.
 static carom_status support_reverse(reverse* r, int32_t index)
 {
     const cr_events_impact* impact = &r->events->impact.items[index];
@@ -392,12 +468,16 @@ static carom_status support_reverse(reverse* r, int32_t index)
         const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
         const cr_events_body* body = &r->events->body.items[member->body];
         const body_bars* by = &r->body[member->body];
+        cr_vec3_store(r->after + 6 * b + 3, cr_events_unlocked(by->a, body->lock));
+        if (body->lock >> 3) {
+            cr_vec3_store(r->after + 6 * b, cr_events_unlocked(by->torque, body->lock >> 3));
+            continue;
+        }
         const cr_vec3 more = cr_mat3_tapply(
             member->pose.r, cr_vec3_sub(cr_vec3_load(member->after), cr_vec3_load(member->before)));
         const cr_vec3 more_bar = times(body->inertia, by->torque);
         const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, more_bar);
-        cr_vec3_store(r->after + 6 * b, cr_events_unlocked(spin_bar, body->lock >> 3));
-        cr_vec3_store(r->after + 6 * b + 3, cr_events_unlocked(by->a, body->lock));
+        cr_vec3_store(r->after + 6 * b, spin_bar);
         cr_vec3_store(r->impulse.before + 6 * b, cr_vec3_neg(spin_bar));
         add(&r->out->torque[body->frame], by->torque);
         add(&r->out->q[body->frame], cr_vec3_cross(more_bar, more));
@@ -447,7 +527,11 @@ carom_status cr_events_adj(cr_events* events, const cr_events_task* task,
         }
         if (body->support < 0) {
             add(&bars->a[body->frame], cr_events_unlocked(r.body[i].a, body->lock));
-            add(&bars->torque[body->frame], r.body[i].torque);
+            if (body->lock >> 3) {
+                spin_up_reverse(&r, body, r.body[i].torque);
+            } else {
+                add(&bars->torque[body->frame], r.body[i].torque);
+            }
         }
     }
     for (int32_t i = events->impact.count - 1; i >= 0 && status == CAROM_OK; i--) {

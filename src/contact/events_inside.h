@@ -110,6 +110,15 @@ static inline cr_vec3 cr_events_unlocked(cr_vec3 a, int32_t lock)
     return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
+// rad/s^2 of a body whose turning is locked, from the torque of the motion, which is in the body
+// axes r of the start.
+static inline cr_vec3 cr_events_spin_up(const cr_events_body* body, cr_mat3 r, cr_vec3 torque)
+{
+    const cr_vec3 up = {torque.x / body->inertia.x, torque.y / body->inertia.y,
+                        torque.z / body->inertia.z};
+    return cr_events_unlocked(cr_mat3_apply(r, up), body->lock >> 3);
+}
+
 struct cr_events {
     const cr_events_task* task;
     CR_ARRAY(cr_events_body) body; // the members

@@ -148,6 +148,8 @@ static carom_status setup_numbers(cr_zone* zone)
                 zone->d[at + i] = -zone->z[at + i];
             }
             cr_vec3_store(zone->d + at + 3, motion->guess[f]);
+            cr_zone_line_lock(block, zone->z + at);
+            cr_zone_line_lock(block, zone->d + at);
         } else {
             for (int i = 0; i < 3; i++) {
                 zone->mass[at + i] = bodies->node_mass[block->node];
@@ -227,10 +229,17 @@ static void assemble(cr_zone* zone, int level)
     }
 }
 
+// What a lock holds is not felt: of a body whose free axes are not principal I w leans off them.
 static void gradient(cr_zone* zone)
 {
     for (int32_t i = 0; i < zone->n; i++) {
         zone->grad[i] = zone->mass[i] * (zone->z[i] - zone->target[i]);
+    }
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        if (block->lock) {
+            cr_zone_line_lock(block, zone->grad + block->first);
+        }
     }
     cr_zone_sheet_gradient(zone, zone->grad);
 }
@@ -238,7 +247,7 @@ static void gradient(cr_zone* zone)
 // If going straight to the target violates no row to first order, there is no contact.
 static int free_step(cr_zone* zone)
 {
-    if (zone->task->member_sheet_count > 0) {
+    if (cr_zone_sheet_elastic(zone->task) > 0) {
         return 0; // elasticity pulls too
     }
     for (int32_t i = 0; i < zone->n; i++) {
@@ -288,7 +297,7 @@ static carom_status newton_step(cr_zone* zone)
         return status;
     }
     for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
-        if ((level == CURVE_SAFE_SHEETS && zone->task->member_sheet_count == 0) ||
+        if ((level == CURVE_SAFE_SHEETS && cr_zone_sheet_elastic(zone->task) == 0) ||
             (level == CURVE_STICK && !zone->rubbing) ||
             (level == CURVE_SAFE && zone->rubbing && zone->holds % HOLDS == HOLDS - 1)) {
             zone->holds += level == CURVE_SAFE;

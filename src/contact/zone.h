@@ -50,6 +50,7 @@ typedef struct cr_zone_task {
     cr_carry* wish;             // [frame_count of the scene] r1, t1: where such an iterate was
     double friction_speed;      // m/s
     int32_t max_iterations;
+    int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
 } cr_zone_task;
 
 // One contact of the solution.
@@ -84,3 +85,11 @@ void cr_zone_destroy(cr_zone* zone);
 // then not to be used. The rows lent by cr_zone_rows live until the next solve.
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report);
 int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);
+
+// The other way to move a sheet, for comparison: one implicit step linearised at its start, as if
+// nothing were in the way,
+//     (M + h^2 K) d = M dt - h^2 dE,      K = d2E, both at the start,
+// whose d takes the place of the target dt in task->motion; a zone with `slack` then projects it.
+// Frames and candidates are not looked at. CAROM_ERR_NOT_POSITIVE: compressed so much that the
+// matrix says nothing about a step of this length; the targets are as they were.
+carom_status cr_zone_predict(cr_zone* zone, const cr_zone_task* task);

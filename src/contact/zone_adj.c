@@ -1,4 +1,3 @@
-#include "contact/zone_adj.h"
 #include "contact/zone_inside.h"
 #include <string.h>
 
@@ -82,8 +81,8 @@ static void spread_inertia(const cr_zone* zone, const double* y, cr_zone_bars* b
 }
 
 // A point whose motion is given starts at o0 + from (o1 - o0) and moves by (to - from)(o1 - o0).
-static void spread_given(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
-                         cr_vec3 moved_bar, cr_zone_bars* bars)
+void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
+                       cr_vec3 moved_bar, cr_zone_bars* bars)
 {
     const double part = task->to - task->from;
     cr_vec3_accumulate(
@@ -145,9 +144,67 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
         if (point->rigid) {
             cr_vec3_accumulate(&bars->p[point->vertex].x, local.p[k]);
         } else if (point->block < 0) {
-            spread_given(zone->task, point->vertex, local.start[b], local.u[b], bars);
+            cr_zone_given_adj(zone->task, point->vertex, local.start[b], local.u[b], bars);
         }
     }
+}
+
+// What a locked frame's equations would be without the lock, by its w.
+typedef struct unheld {
+    cr_vec3 force; // F1
+    cr_vec3 bar;   // w_bar - (dF1/dw)^T y - sum v dg/dw
+} unheld;
+
+static void unheld_row(const cr_zone* zone, const cr_zone_line* line, int32_t block,
+                       const double* y, unheld* out)
+{
+    cr_row row;
+    double m[CR_ROW_DOFS][CR_ROW_DOFS];
+    cr_zone_line_matrix(zone, line, &row, m);
+    const double v =
+        (cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y)) /
+        line->eps;
+    cr_row_slip slip;
+    const int rubs = line->mu > 0.0;
+    if (rubs) {
+        cr_row_slip_make(&slip, &row, zone->stick);
+    }
+    for (int b = 0; b < row.block_count; b++) {
+        if (row.size[b] == 0 || row.block[b] != block) {
+            continue;
+        }
+        for (int i = row.offset[b]; i < row.offset[b] + 3; i++) {
+            double bar = v * row.grad[i];
+            for (int c = 0; c < row.block_count; c++) {
+                for (int k = 0; k < row.size[c]; k++) {
+                    bar += m[row.offset[c] + k][i] * y[zone->block.items[row.block[c]].first + k];
+                }
+            }
+            const double rub = rubs ? line->mu * slip.force[i] : 0.0;
+            (&out->bar.x)[i - row.offset[b]] -= bar;
+            (&out->force.x)[i - row.offset[b]] -= line->row.lam * (row.grad[i] - rub);
+        }
+    }
+}
+
+// A frame that is held in some axes turns by w = N c, N the free axes as R_p sees them, and solves
+// N^T F1 = 0. When R_p moves to R_p exp(d), N moves by -d x N: w and y with it. With F and B, force
+// and bar above, both along the axes held:
+//     rp_bar . d = B.(-d x w) - F.(-d x y)
+static void spread_lock(const cr_zone* zone, int32_t b, const double* y, cr_zone_bars* bars)
+{
+    const cr_zone_block* block = &zone->block.items[b];
+    const double* m = zone->mass + block->first;
+    const cr_vec3 w = cr_vec3_load(zone->z + block->first);
+    const cr_vec3 y_w = cr_vec3_load(y + block->first);
+    unheld at = {.force = {m[0] * w.x, m[1] * w.y, m[2] * w.z}, .bar = bars->w[block->frame]};
+    at.bar = cr_vec3_sub(at.bar, (cr_vec3){m[0] * y_w.x, m[1] * y_w.y, m[2] * y_w.z});
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        unheld_row(zone, &zone->line.items[i], b, y, &at);
+    }
+    cr_vec3* rp = &bars->rp[block->frame];
+    *rp = cr_vec3_add(*rp, cr_vec3_cross(at.bar, w));
+    *rp = cr_vec3_add(*rp, cr_vec3_cross(y_w, at.force));
 }
 
 // F1 has h^2 dE(x), x = x0 + d, with E reading the start of the step too.
@@ -224,11 +281,16 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
         return status;
     }
     spread_inertia(zone, y, bars);
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        if (zone->block.items[b].lock >> 3) {
+            spread_lock(zone, b, y, bars);
+        }
+    }
     for (int32_t i = 0; i < zone->line.count; i++) {
         spread_row(zone, &zone->line.items[i], y, bars, &rows[i]);
     }
     int32_t at = 0;
-    for (int32_t i = 0; i < task->member_sheet_count; i++) {
+    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
         const int32_t s = task->member_sheet[i];
         spread_sheet(zone, i, at, y, bars);
         at += task->sheet_node[s + 1] - task->sheet_node[s];

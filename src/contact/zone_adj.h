@@ -32,3 +32,7 @@ typedef struct cr_zone_row_bars {
 // derivative there.
 carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
                          cr_zone_bars* bars, cr_zone_row_bars* rows);
+
+// Reverse of cr_zone_predict. task as it was before it; bars->dt of the sheets' free nodes is read
+// as that of the prediction and becomes that of the target, everything else is added to.
+carom_status cr_zone_predict_adj(cr_zone* zone, const cr_zone_task* task, cr_zone_bars* bars);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "contact/row.h"
-#include "contact/zone.h"
+#include "contact/zone_adj.h"
 
 // One block of unknowns: (w,u) of a rigid frame or d of a free node.
 typedef struct cr_zone_block {
@@ -143,7 +143,11 @@ void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row
 // A locked frame does not feel what would move it along a locked direction: a := P a, a [6].
 void cr_zone_line_lock(const cr_zone_block* block, double* a);
 void cr_zone_line_refresh(cr_zone* zone); // the same rows and multipliers, where everything is now
-// m -= lam Hess g, and with friction m += the derivative of its force.
+// -lam Hess g, and with friction the derivative of its force, over the line's own unknowns, as if
+// nothing were locked; *row as cr_zone_line_row has it.
+void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* row,
+                         double m[CR_ROW_DOFS][CR_ROW_DOFS]);
+// The same, of all lines, added to the matrix.
 void cr_zone_line_curve(cr_zone* zone);
 // m += a positive matrix in place of the derivative of friction: a spring as stiff as friction is
 // now, or (stick) one that holds the contact where it was: this part of 1/eps.
@@ -165,7 +169,12 @@ double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const dou
 // step.
 double cr_zone_check_step(cr_zone* zone, double least);
 
-// zone_sheet.c: what the member sheets add. Curvature is a cr_cloth_curvature.
+// zone_sheet.c: what the member sheets add, if they are not slack. Curvature is a
+// cr_cloth_curvature.
+static inline int32_t cr_zone_sheet_elastic(const cr_zone_task* task) // sheets that pull
+{
+    return task->slack ? 0 : task->member_sheet_count;
+}
 carom_status cr_zone_sheet_setup(cr_zone* zone);
 cr_cloth_step cr_zone_sheet_step(const cr_zone_task* task, int32_t member);
 void cr_zone_sheet_place(cr_zone* zone);                      // sheet_x at zone->z and zone->along
@@ -173,6 +182,14 @@ double cr_zone_sheet_energy(const cr_zone* zone);             // h^2 E
 void cr_zone_sheet_gradient(cr_zone* zone, double* grad);     // grad += h^2 dE/dz
 carom_status cr_zone_sheet_pattern(cr_zone* zone);            // block pairs of the sheets' matrices
 void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d2E/dz2
+
+// zone_predict.c: the linearised step's matrix, factored, its points at the start, and its solution
+// in zone->d. `alone` is the task without frames and candidates, and lives as long as the solve.
+carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_task* alone);
+
+// zone_adj.c: bars of the start and the motion of a point whose motion is given.
+void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
+                       cr_vec3 moved_bar, cr_zone_bars* bars);
 
 // zone_lcp.c: the Newton step with its working set.
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in

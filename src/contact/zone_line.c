@@ -3,21 +3,20 @@
 #include <float.h>
 #include <string.h>
 
-// A key as two numbers that compare as it does. No vertex is -1, so that becomes 0.
+// A key as two numbers in the same order: 32 bits for each of the first two vertices; for the
+// others 30, then 4 for the side. Three times a vertex fits an index, so 30 are enough.
 static void pack(const cr_contact_key* key, uint64_t out[2])
 {
-    for (int i = 0; i < 2; i++) {
-        out[i] = (uint64_t)(uint32_t)(key->v[2 * i] + 1) << 32 | (uint32_t)(key->v[2 * i + 1] + 1);
-    }
+    out[0] = (uint64_t)(key->v[0] + 1) << 32 | (uint64_t)(key->v[1] + 1);
+    out[1] = (uint64_t)(key->v[2] + 1) << 34 | (uint64_t)(key->v[3] + 1) << 4 | (uint64_t)key->side;
 }
 
 static cr_contact_key unpack(const uint64_t key[2])
 {
-    cr_contact_key out;
-    for (int i = 0; i < 4; i++) {
-        out.v[i] = (int32_t)(uint32_t)(i % 2 ? key[i / 2] : key[i / 2] >> 32) - 1;
-    }
-    return out;
+    const uint64_t low = ((uint64_t)1 << 30) - 1;
+    return (cr_contact_key){{(int32_t)(key[0] >> 32) - 1, (int32_t)(uint32_t)key[0] - 1,
+                             (int32_t)(key[1] >> 34) - 1, (int32_t)(key[1] >> 4 & low) - 1},
+                            (int32_t)(key[1] & 15)};
 }
 
 static int key_before(const uint64_t a[2], const uint64_t b[2])
@@ -735,23 +734,29 @@ static void clear(const cr_row* row, double m[CR_ROW_DOFS][CR_ROW_DOFS])
     }
 }
 
+void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* row,
+                         double m[CR_ROW_DOFS][CR_ROW_DOFS])
+{
+    cr_row_curve curve;
+    cr_zone_line_row(zone, line, row);
+    clear(row, m);
+    const int bends = line->mu > 0.0 || !cr_row_is_straight(row);
+    if (bends) {
+        cr_row_curve_make(&curve, row);
+    }
+    cr_row_add_hessian(row, bends ? &curve : NULL, -line->row.lam, m);
+    if (line->mu > 0.0) {
+        cr_row_slip slip;
+        slip_of(zone, line, row, &slip);
+        cr_row_add_friction(row, &curve, &slip, line->mu * line->row.lam, m);
+    }
+}
+
 static void add_curve(cr_zone* zone, const cr_zone_line* line)
 {
     cr_row row;
-    cr_row_curve curve;
     double m[CR_ROW_DOFS][CR_ROW_DOFS];
-    cr_zone_line_row(zone, line, &row);
-    clear(&row, m);
-    const int bends = line->mu > 0.0 || !cr_row_is_straight(&row);
-    if (bends) {
-        cr_row_curve_make(&curve, &row);
-    }
-    cr_row_add_hessian(&row, bends ? &curve : NULL, -line->row.lam, m);
-    if (line->mu > 0.0) {
-        cr_row_slip slip;
-        slip_of(zone, line, &row, &slip);
-        cr_row_add_friction(&row, &curve, &slip, line->mu * line->row.lam, m);
-    }
+    cr_zone_line_matrix(zone, line, &row, m);
     add_part(zone, &row, m);
 }
 

@@ -20,20 +20,33 @@ typedef struct cr_target {
     cr_vec3 om;     // rad/s, body axes at the end
     cr_vec3 rate;   // rad/s, body axes: the path turns as exp(s rate)
     cr_vec3 a;      // m/s^2, constant acceleration that leads to v, damping and locks included
-    cr_vec3 torque; // N m, body axes, constant torque that leads to om in the same sense
+    cr_vec3 torque; // N m, body axes, constant torque that leads to om in the same sense; of a body
+                    // that cannot turn about every axis: inertia times the change of the spin per
+                    // second, in the body axes of the start
 } cr_target;
 
-// Free motion of a rigid body over h: v1 = exp(-c h) (v + h a), u = h v1; the spin keeps the
-// angular momentum, see bodies/spin.h. Velocities along locked directions (CR_LOCK_*) are 0.
+// What a velocity becomes over h under v' = a - c v with constant a: keep v + gain a, exactly.
+// keep = exp(-c h), gain = (1 - keep)/c; the slopes are those by c.
+typedef struct cr_targets_fade {
+    double keep, gain;             // 1, s
+    double keep_slope, gain_slope; // s, s^2
+} cr_targets_fade;
+cr_targets_fade cr_targets_fade_make(double c, double h);
+
+// Free motion of a rigid body over h: v1 = keep v + gain a, u = h v1; the angular momentum is kept
+// but for damping, of the same law, see bodies/spin.h. Velocities along locked directions
+// (CR_LOCK_*) are 0; about those that are not, what the locks do not hold is kept, see
+// bodies/spin_held.h.
 cr_target cr_targets_rigid(double mass, cr_vec3 inertia, int32_t lock, double h,
                            const cr_action* action, cr_quat q, cr_vec3 v, cr_vec3 om);
 
-// Displacement of a free node: h v + h^2 (gravity + force/mass).
-cr_vec3 cr_targets_node(double mass, double h, cr_vec3 gravity, cr_vec3 force, cr_vec3 v);
+// Displacement of a free node: h (keep v + gain (gravity + force/mass)); h v + h^2 (...) undamped.
+cr_vec3 cr_targets_node(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
+                        cr_vec3 v);
 
 // Bars of a target (q along R -> R exp([delta])).
 typedef struct cr_target_bars {
-    cr_vec3 q, u, v, om, rate;
+    cr_vec3 q, u, v, om, rate, a, torque;
 } cr_target_bars;
 
 // Bars of what led to it.
@@ -44,12 +57,12 @@ typedef struct cr_target_starts {
     double mass, linear_damping, angular_damping;
 } cr_target_starts;
 
-// Reverse of cr_targets_rigid; adds to *out. Locked rotations are not differentiated: their bars of
-// q and om pass as if they were free.
+// Reverse of cr_targets_rigid; adds to *out.
 void cr_targets_rigid_adj(double mass, cr_vec3 inertia, int32_t lock, double h,
                           const cr_action* action, const cr_target* target, cr_quat q, cr_vec3 v,
                           cr_vec3 om, const cr_target_bars* in, cr_target_starts* out);
 
 // Reverse of cr_targets_node; adds.
-void cr_targets_node_adj(double mass, double h, cr_vec3 force, cr_vec3 dt_bar, cr_vec3* v_bar,
-                         cr_vec3* gravity_bar, cr_vec3* force_bar, double* mass_bar);
+void cr_targets_node_adj(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
+                         cr_vec3 v, cr_vec3 dt_bar, cr_vec3* v_bar, cr_vec3* gravity_bar,
+                         cr_vec3* force_bar, double* mass_bar, double* damping_bar);

@@ -1,5 +1,5 @@
 #include "bodies/body_set.h"
-#include "bodies/spin.h"
+#include "bodies/spin_held.h"
 #include "dynamics/targets.h"
 
 static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
@@ -7,21 +7,121 @@ static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
     return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
-// v1 = keep P (v + h a), u = h v1, keep = exp(-c h); a = gravity + force/m.
-static void translation_adj(double mass, int32_t lock, double h, const cr_action* action,
-                            const cr_target* target, cr_vec3 v, const cr_target_bars* in,
-                            cr_target_starts* out)
+static cr_vec3 times(cr_vec3 d, cr_vec3 a)
 {
-    const double keep = cr_exp(-action->linear_damping * h);
+    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
+}
+
+static cr_vec3 over(cr_vec3 a, cr_vec3 d)
+{
+    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
+}
+
+static void add(cr_vec3* sum, cr_vec3 a)
+{
+    *sum = cr_vec3_add(*sum, a);
+}
+
+// v1 = P (keep v + gain a0), u = h v1, a0 = gravity + force/m; the path's a is (v1 - v)/h.
+static void translation_adj(double mass, int32_t lock, double h, const cr_action* action, cr_vec3 v,
+                            const cr_target_bars* in, cr_target_starts* out)
+{
+    const cr_targets_fade fade = cr_targets_fade_make(action->linear_damping, h);
+    const cr_vec3 a0 = cr_vec3_add_scaled(action->gravity, 1.0 / mass, action->force);
     cr_vec3 v1_bar = cr_vec3_add_scaled(in->v, h, in->u);
-    out->linear_damping -= h * cr_vec3_dot(v1_bar, target->v);
-    v1_bar = cr_vec3_scale(keep, unlocked(v1_bar, lock));
-    const cr_vec3 a_bar = cr_vec3_scale(h, v1_bar);
-    (void)v;
-    out->v = cr_vec3_add(out->v, v1_bar);
-    out->gravity = cr_vec3_add(out->gravity, a_bar);
-    out->force = cr_vec3_add_scaled(out->force, 1.0 / mass, a_bar);
-    out->mass -= cr_vec3_dot(a_bar, action->force) / (mass * mass);
+    v1_bar = unlocked(cr_vec3_add_scaled(v1_bar, 1.0 / h, in->a), lock);
+    out->v = cr_vec3_add_scaled(out->v, -1.0 / h, in->a);
+    out->v = cr_vec3_add_scaled(out->v, fade.keep, v1_bar);
+    const cr_vec3 a0_bar = cr_vec3_scale(fade.gain, v1_bar);
+    out->linear_damping +=
+        fade.keep_slope * cr_vec3_dot(v1_bar, v) + fade.gain_slope * cr_vec3_dot(v1_bar, a0);
+    add(&out->gravity, a0_bar);
+    out->force = cr_vec3_add_scaled(out->force, 1.0 / mass, a0_bar);
+    out->mass -= cr_vec3_dot(a0_bar, action->force) / (mass * mass);
+}
+
+// The turning of a step, forward, as far as its reverse looks at it.
+typedef struct turning {
+    cr_vec3 inertia;
+    int32_t held;
+    double h;
+    cr_mat3 r, r1;
+    cr_vec3 om0;    // of the start, along the free axes
+    cr_vec3 torque; // body axes
+    cr_vec3 rate, free, om1;
+} turning;
+
+// Bars of what it is made of.
+typedef struct turning_bars {
+    cr_vec3 q1, om1, free, rate, om0, torque;
+} turning_bars;
+
+// The path's torque: torque + I (om1 - free)/h; of a body that is held I (E om1 - om0)/h, where
+// E = exp(h rate) moves to E exp(d) with d = h Jr drate.
+static void path_torque_adj(const turning* t, cr_vec3 bar, turning_bars* b, cr_vec3* inertia_bar)
+{
+    const cr_vec3 by = cr_vec3_scale(1.0 / t->h, times(t->inertia, bar));
+    if (!t->held) {
+        add(&b->torque, bar);
+        add(&b->om1, by);
+        add(&b->free, cr_vec3_neg(by));
+        add(inertia_bar, cr_vec3_scale(1.0 / t->h, times(bar, cr_vec3_sub(t->om1, t->free))));
+        return;
+    }
+    const cr_rot rot = cr_rot_make(cr_vec3_scale(t->h, t->rate));
+    const cr_mat3 e = cr_rot_matrix(&rot);
+    const cr_vec3 gain = cr_vec3_sub(cr_mat3_apply(e, t->om1), t->om0);
+    const cr_vec3 end_bar = cr_mat3_tapply(e, by);
+    add(&b->om1, end_bar);
+    add(&b->om0, cr_vec3_neg(by));
+    add(inertia_bar, cr_vec3_scale(1.0 / t->h, times(bar, gain)));
+    const cr_vec3 d_bar = cr_vec3_cross(t->om1, end_bar);
+    add(&b->rate, cr_vec3_scale(t->h, cr_mat3_tapply(cr_rot_right(&rot), d_bar)));
+}
+
+// om1 = G m, m = keep I free + (gain - keep h) torque.
+static void end_spin_adj(const turning* t, double damping, turning_bars* b, cr_target_starts* out)
+{
+    const cr_targets_fade fade = cr_targets_fade_make(damping, t->h);
+    const double rest = fade.gain - fade.keep * t->h;
+    const cr_vec3 momentum = times(t->inertia, t->free);
+    cr_vec3 m_bar = {0};
+    if (t->held) {
+        const cr_vec3 m = cr_vec3_add_scaled(cr_vec3_scale(fade.keep, momentum), rest, t->torque);
+        cr_spin_held_solve_adj(t->r1, t->inertia, t->held, m, b->om1, &b->q1, &m_bar,
+                               &out->inertia);
+    } else {
+        m_bar = over(b->om1, t->inertia);
+        add(&out->inertia, cr_vec3_neg(times(m_bar, t->om1)));
+    }
+    b->free = cr_vec3_add_scaled(b->free, fade.keep, times(t->inertia, m_bar));
+    add(&out->inertia, cr_vec3_scale(fade.keep, times(m_bar, t->free)));
+    b->torque = cr_vec3_add_scaled(b->torque, rest, m_bar);
+    out->angular_damping +=
+        fade.keep_slope * cr_vec3_dot(m_bar, momentum) +
+        (fade.gain_slope - fade.keep_slope * t->h) * cr_vec3_dot(m_bar, t->torque);
+}
+
+// rate = om0 + h/2 G (torque - om0 x I om0) of a body that is held.
+static void rate_adj(const turning* t, turning_bars* b, cr_target_starts* out)
+{
+    if (!t->held) {
+        double h_bar = 0.0;
+        cr_spin_rate_adj(t->inertia, t->h, t->om0, t->torque, b->rate, &b->om0, &b->torque,
+                         &out->inertia, &h_bar);
+        return;
+    }
+    const cr_vec3 momentum = times(t->inertia, t->om0);
+    const cr_vec3 pull = cr_vec3_sub(t->torque, cr_vec3_cross(t->om0, momentum));
+    cr_vec3 pull_bar = {0};
+    cr_spin_held_solve_adj(t->r, t->inertia, t->held, pull, cr_vec3_scale(0.5 * t->h, b->rate),
+                           &out->q, &pull_bar, &out->inertia);
+    const cr_vec3 momentum_bar = cr_vec3_cross(t->om0, pull_bar);
+    add(&b->om0, b->rate);
+    add(&b->om0, cr_vec3_cross(pull_bar, momentum));
+    add(&b->om0, times(t->inertia, momentum_bar));
+    add(&out->inertia, times(momentum_bar, t->om0));
+    add(&b->torque, pull_bar);
 }
 
 // Torque in body axes is R^T tau: along R -> R exp([delta]) it changes by -delta x (R^T tau).
@@ -29,30 +129,48 @@ void cr_targets_rigid_adj(double mass, cr_vec3 inertia, int32_t lock, double h,
                           const cr_action* action, const cr_target* target, cr_quat q, cr_vec3 v,
                           cr_vec3 om, const cr_target_bars* in, cr_target_starts* out)
 {
-    translation_adj(mass, lock, h, action, target, v, in, out);
-    const cr_mat3 r = cr_quat_to_matrix(q);
-    const cr_vec3 torque = cr_mat3_tapply(r, action->torque);
-    const double keep = cr_exp(-action->angular_damping * h);
-    out->angular_damping -= h * cr_vec3_dot(in->om, target->om);
-    const cr_vec3 om1_bar = cr_vec3_scale(keep, in->om);
-    const cr_vec3 rate = cr_spin_rate(inertia, h, om, torque);
-    cr_vec3 rate_bar = in->rate, torque_bar = {0, 0, 0};
+    translation_adj(mass, lock, h, action, v, in, out);
+    turning t = {.inertia = inertia,
+                 .held = lock >> 3,
+                 .h = h,
+                 .r = cr_quat_to_matrix(q),
+                 .r1 = cr_quat_to_matrix(target->q),
+                 .rate = target->rate,
+                 .om1 = target->om};
+    cr_quat q1;
+    t.om0 = t.held ? cr_spin_held_part(t.r, t.held, om) : om;
+    t.torque = cr_mat3_tapply(t.r, action->torque);
+    cr_spin_path(inertia, h, q, t.om0, t.torque, t.rate, &q1, &t.free);
+
+    turning_bars b = {.q1 = in->q, .om1 = in->om, .rate = in->rate};
     double h_bar = 0.0;
-    cr_spin_path_adj(inertia, h, om, torque, rate, in->q, om1_bar, &out->q, &out->om, &torque_bar,
-                     &out->inertia, &rate_bar, &h_bar);
-    cr_spin_rate_adj(inertia, h, om, torque, rate_bar, &out->om, &torque_bar, &out->inertia,
-                     &h_bar);
-    out->torque = cr_vec3_add(out->torque, cr_mat3_apply(r, torque_bar));
+    path_torque_adj(&t, in->torque, &b, &out->inertia);
+    end_spin_adj(&t, action->angular_damping, &b, out);
+    cr_spin_path_adj(inertia, h, t.om0, t.torque, t.rate, b.q1, b.free, &out->q, &b.om0, &b.torque,
+                     &out->inertia, &b.rate, &h_bar);
+    rate_adj(&t, &b, out);
+    if (t.held) {
+        cr_spin_held_part_adj(t.r, t.held, om, b.om0, &out->q, &out->om);
+    } else {
+        add(&out->om, b.om0);
+    }
+    add(&out->torque, cr_mat3_apply(t.r, b.torque));
     // torque_bar . (-delta x torque) = delta . (torque_bar x torque) ... by the triple product
-    out->q = cr_vec3_add(out->q, cr_vec3_cross(torque_bar, torque));
+    add(&out->q, cr_vec3_cross(b.torque, t.torque));
 }
 
-// dt = h v + h^2 (gravity + force/m)
-void cr_targets_node_adj(double mass, double h, cr_vec3 force, cr_vec3 dt_bar, cr_vec3* v_bar,
-                         cr_vec3* gravity_bar, cr_vec3* force_bar, double* mass_bar)
+// dt = h (keep v + gain a), a = gravity + force/m
+void cr_targets_node_adj(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
+                         cr_vec3 v, cr_vec3 dt_bar, cr_vec3* v_bar, cr_vec3* gravity_bar,
+                         cr_vec3* force_bar, double* mass_bar, double* damping_bar)
 {
-    *v_bar = cr_vec3_add_scaled(*v_bar, h, dt_bar);
-    *gravity_bar = cr_vec3_add_scaled(*gravity_bar, h * h, dt_bar);
-    *force_bar = cr_vec3_add_scaled(*force_bar, h * h / mass, dt_bar);
-    *mass_bar -= h * h * cr_vec3_dot(dt_bar, force) / (mass * mass);
+    const cr_targets_fade fade = cr_targets_fade_make(damping, h);
+    const cr_vec3 a = cr_vec3_add_scaled(gravity, 1.0 / mass, force);
+    const cr_vec3 v1_bar = cr_vec3_scale(h, dt_bar), a_bar = cr_vec3_scale(fade.gain, v1_bar);
+    *v_bar = cr_vec3_add_scaled(*v_bar, fade.keep, v1_bar);
+    add(gravity_bar, a_bar);
+    *force_bar = cr_vec3_add_scaled(*force_bar, 1.0 / mass, a_bar);
+    *mass_bar -= cr_vec3_dot(a_bar, force) / (mass * mass);
+    *damping_bar +=
+        fade.keep_slope * cr_vec3_dot(v1_bar, v) + fade.gain_slope * cr_vec3_dot(v1_bar, a);
 }

@@ -23,6 +23,11 @@ static inline double cr_exp(double x)
     return exp(x);
 }
 
+static inline double cr_expm1(double x)
+{
+    return expm1(x);
+}
+
 static inline double cr_min(double a, double b)
 {
     return a < b ? a : b;

@@ -2,7 +2,7 @@
 #include "core/assert.h"
 #include "scene/cast.h"
 #include "scene/nodes.h"
-#include "scene/start.h"
+#include "scene/separate.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -800,6 +800,37 @@ static carom_status narrow(builder* b, const cr_start_list* near)
     return status;
 }
 
+// As cr_start_check, with bodies moved apart first; who went how far is noted.
+static carom_status separate(builder* b, const double* floor, cr_start_report* report)
+{
+    cr_model* m = b->model;
+    double* moved = cr_memory_take(3 * (size_t)m->bodies.body_count, sizeof *moved);
+    if (!moved) {
+        *report = (cr_start_report){.body = {-1, -1}};
+        return CAROM_ERR_MEMORY;
+    }
+    carom_status status = cr_separate_start(m, floor, report, moved);
+    int32_t count = 0, farthest = 0;
+    double most = 0.0;
+    for (int32_t i = 0; i < m->bodies.body_count; i++) {
+        const double far = cr_vec3_norm(cr_vec3_load(moved + 3 * (size_t)i));
+        count += far > 0.0;
+        if (far > most) {
+            most = far;
+            farthest = i;
+        }
+    }
+    if (status == CAROM_OK && count > 0) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "%d bod%s moved apart at the start, \"%.60s\" the farthest, by %.3g m", count,
+                 count == 1 ? "y was" : "ies were", m->name[farthest], most);
+        status = add_note(b, text);
+    }
+    cr_memory_free(moved);
+    return status;
+}
+
 static carom_status check_start(builder* b)
 {
     cr_model* m = b->model;
@@ -815,7 +846,8 @@ static carom_status check_start(builder* b)
         }
     }
     cr_start_report report;
-    carom_status status = cr_start_check(m, floor, &report);
+    carom_status status =
+        b->world.separate ? separate(b, floor, &report) : cr_start_check(m, floor, &report);
     if (status == CAROM_ERR_INTERSECTING) {
         status = refuse_start(b, &report);
     } else if (status != CAROM_OK) {

@@ -96,6 +96,8 @@ static const cr_field world_fields[] = {
             "cloth and contact as one problem, or one linearised step and a projection "
             "(for comparison)",
             0, cloth_solver_names)},
+    {SWITCH("separate", separate,
+            "bodies that start in each other are moved apart instead of refused", 0)},
     END,
 };
 #undef SPEC

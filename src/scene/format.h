@@ -20,6 +20,7 @@ typedef struct cr_scene_spec {
 typedef struct cr_world_spec {
     cr_world numbers;
     double thickness, friction, restitution;
+    int32_t separate; // 0 or 1
 } cr_world_spec;
 
 // What materials and bodies both have.

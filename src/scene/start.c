@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where every vertex starts, x [3*vertex_count] m.
-static void place_vertices(const cr_model* m, double* x)
+void cr_start_place(const cr_model* m, double* x)
 {
     for (int32_t b = 0; b < m->bodies.body_count; b++) {
         const int32_t f = m->bodies.frame[b];
@@ -93,8 +92,39 @@ static carom_status look_at(const cr_surface* s, const double* x, cr_start_repor
     return CAROM_OK;
 }
 
+// The nearest that two bodies cut out of the scene come to each other, if that is below `least`.
+static carom_status nearest(const cr_surface* two, const double* x, double least, double* found)
+{
+    cr_broad* broad = NULL;
+    cr_pair_list pairs = {0};
+    double* reach = cr_memory_take((size_t)two->vertex_count, sizeof *reach);
+    carom_status status = reach ? cr_broad_create(two, x, NULL, &broad) : CAROM_ERR_MEMORY;
+    if (status == CAROM_OK) {
+        for (int32_t v = 0; v < two->vertex_count; v++) {
+            reach[v] = 0.5 * least;
+        }
+        status = cr_broad_find(broad, x, x, reach, 1, &pairs);
+    }
+    *found = HUGE_VAL;
+    for (int32_t i = 0; i < pairs.count && status == CAROM_OK; i++) {
+        const cr_pair* pair = &pairs.items[i];
+        cr_vec3 p[4] = {{0, 0, 0}};
+        for (int k = 0; k < 4; k++) {
+            if (pair->v[k] >= 0) {
+                p[k] = cr_vec3_load(x + 3 * (size_t)pair->v[k]);
+            }
+        }
+        *found = cr_min(*found, cr_distance_closest(pair->kind, p).distance);
+    }
+    cr_broad_destroy(broad);
+    cr_array_release(&pairs);
+    cr_memory_free(reach);
+    return status;
+}
+
+// least: 0, or how far apart they have to be as well.
 static carom_status look_at_two(const cr_model* m, const double* x, int32_t a, int32_t b,
-                                cr_start_report* report)
+                                double least, cr_start_report* report)
 {
     const cr_surface* s = &m->surface;
     const int32_t n = s->body_vertex[a + 1] - s->body_vertex[a];
@@ -116,6 +146,11 @@ static carom_status look_at_two(const cr_model* m, const double* x, int32_t a, i
             report->body[1] = body[report->body[1]];
         }
     }
+    if (status == CAROM_OK && least > 0.0) {
+        double found;
+        status = nearest(&two, part, least, &found);
+        status = status == CAROM_OK && !(found >= least) ? CAROM_ERR_INTERSECTING : status;
+    }
     cr_surface_release(&two);
     cr_memory_free(part);
     return status;
@@ -132,7 +167,7 @@ static carom_status look_two_by_two(const cr_model* m, const double* x, cr_start
             const int soft = (s->body_flags[a] & CR_SURFACE_SOFT) != 0;
             const int apart = s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b];
             if ((a == b && soft) || (a != b && !apart && !passes(m, a, b))) {
-                status = look_at_two(m, x, a, b, report);
+                status = look_at_two(m, x, a, b, 0.0, report);
             }
         }
     }
@@ -260,6 +295,13 @@ static carom_status look_for_near(const cr_model* m, const double* x, cr_start_r
     return status;
 }
 
+carom_status cr_start_two(const cr_model* model, const double* x, int32_t a, int32_t b,
+                          double least)
+{
+    cr_start_report unused = {.body = {-1, -1}};
+    return look_at_two(model, x, a, b, least, &unused);
+}
+
 carom_status cr_start_check(const cr_model* model, const double* floor, cr_start_report* report)
 {
     *report = (cr_start_report){.body = {-1, -1}};
@@ -267,7 +309,7 @@ carom_status cr_start_check(const cr_model* model, const double* floor, cr_start
     double* x = cr_memory_take(n, 3 * sizeof *x);
     carom_status status = x ? CAROM_OK : CAROM_ERR_MEMORY;
     if (status == CAROM_OK) {
-        place_vertices(model, x);
+        cr_start_place(model, x);
         status = look_for_intersections(model, x, report);
     }
     if (status == CAROM_OK) {

@@ -27,3 +27,11 @@ typedef struct cr_start_report {
 // CAROM_ERR_INTERSECTING, CAROM_ERR_NOT_FINITE or CAROM_ERR_MEMORY without a message: the caller
 // knows the names and places. The caller releases report->near.
 carom_status cr_start_check(const cr_model* model, const double* floor, cr_start_report* report);
+
+// Where every vertex starts: x [3*vertex_count] m.
+void cr_start_place(const cr_model* model, double* x);
+
+// Two bodies by themselves, at x: CAROM_ERR_INTERSECTING when they intersect, one is inside the
+// other or they are nearer than `least` m.
+carom_status cr_start_two(const cr_model* model, const double* x, int32_t a, int32_t b,
+                          double least);

@@ -1,4 +1,5 @@
-#include "bodies/spin.h"
+#include "bodies/spin_held.h"
+#include "dynamics/targets.h"
 #include "sim/sim_inside.h"
 #include <string.h>
 
@@ -79,7 +80,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
             motion->x0[n] = cr_vec3_load(sim->next.x + 3 * n);
             motion->drift[n] = cr_vec3_scale(h, v);
             motion->dt[n] =
-                cr_targets_node(bodies->node_mass[n], h, gravity(model), sim->node_force_now[n], v);
+                cr_targets_node(bodies->node_mass[n], h, gravity(model), sim->node_force_now[n],
+                                model->linear_damping[model->sheet_body[s]], v);
             motion->d[n] = motion->dt[n];
         }
     }
@@ -92,8 +94,14 @@ void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h)
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         cr_quat q;
-        cr_spin_update(cr_vec3_load(bodies->inertia + 3 * f), h, sim->q_target[f], motion->om1[f],
-                       motion->w[f], &q, &motion->om[f]);
+        const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * f);
+        if (bodies->lock[f] >> 3) {
+            cr_spin_held_update(inertia, bodies->lock[f] >> 3, h, sim->q_target[f], motion->om1[f],
+                                motion->w[f], &q, &motion->om[f]);
+        } else {
+            cr_spin_update(inertia, h, sim->q_target[f], motion->om1[f], motion->w[f], &q,
+                           &motion->om[f]);
+        }
         const cr_vec3 push = cr_vec3_sub(motion->u[f], motion->ut[f]);
         motion->v[f] = cr_vec3_add_scaled(motion->v1[f], 1.0 / h, push);
     }
@@ -371,7 +379,19 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .node_wants = sim->node_wants,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
+        .slack = model->world.cloth_paper,
     };
+}
+
+carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, double from,
+                               double to)
+{
+    if (!sim->model->world.cloth_paper || worker->sheet.count == 0) {
+        return CAROM_OK;
+    }
+    const cr_zone_task task = cr_island_task(sim, worker, h, from, to);
+    const carom_status status = cr_zone_predict(worker->zone, &task);
+    return status == CAROM_ERR_NOT_POSITIVE ? CAROM_ERR_NO_CONVERGENCE : status;
 }
 
 static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
@@ -533,7 +553,10 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         worker->balance.count = worker->bounced = 0;
         forget_wants(sim, worker);
         if (!alone) {
-            carom_status status = meet(sim, worker, index, h, from, to);
+            carom_status status = cr_island_predict(sim, worker, h, from, to);
+            if (status == CAROM_OK) {
+                status = meet(sim, worker, index, h, from, to);
+            }
             if (status == CAROM_OK) {
                 status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
             }

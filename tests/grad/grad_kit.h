@@ -72,3 +72,54 @@ static inline double grad_kit_run(grad_kit* kit)
     CHECK(status == CAROM_OK);
     return value;
 }
+
+// Relative to the largest entry of each parameter's gradient.
+static const double grad_kit_tolerance = 1e-6;
+
+// A scene whose gradient is compared with differences.
+typedef struct grad_kit_scene {
+    const char* name;
+    const char* text;
+    int64_t steps;
+    double step; // of the differences, relative; 0: the usual one
+} grad_kit_scene;
+
+static inline void grad_kit_check(const grad_kit_scene* s)
+{
+    grad_kit kit;
+    if (!grad_kit_open(&kit, s->text, s->steps, 0)) {
+        printf("%s: not opened\n", s->name);
+        grad_kit_close(&kit);
+        return;
+    }
+    cr_gradcheck_group group[32];
+    cr_gradcheck_report report;
+    cr_gradcheck_options options = cr_gradcheck_default();
+    options.most = 5;
+    options.step = s->step > 0.0 ? s->step : options.step;
+    carom_error error = {0};
+    const carom_status status =
+        cr_problem_check(&kit.problem, kit.theta, &options, kit.dtheta, group, &report, &error);
+    if (status != CAROM_OK) {
+        printf("%s\n", error.message);
+    }
+    CHECK(status == CAROM_OK);
+    printf("%s: %.2g, slope %.2f, %lld switches, %d kinks, %d failed, %lld impacts\n", s->name,
+           report.max_relative_error, report.taylor_slope, (long long)report.switches, report.kinks,
+           report.failed, (long long)kit.problem.impacts);
+    for (int32_t i = 0; i < cr_parameters_count(kit.problem.parameters) && status == CAROM_OK;
+         i++) {
+        const cr_parameters_slot* slot = cr_parameters_slot_at(kit.problem.parameters, i);
+        const cr_gradcheck_group* g = &group[i];
+        if (!(g->max_relative_error <= grad_kit_tolerance) || g->kinks + g->failed > 0) {
+            printf(
+                "    %s %d: error %.3g noise %.2g kinks %d failed %d: [%d] %.15g against %.15g\n",
+                cr_goal_parameter_name(slot->what), slot->body, g->max_relative_error, g->noise,
+                g->kinks, g->failed, g->worst - g->first, g->worst_exact, g->worst_difference);
+        }
+        CHECK(g->max_relative_error <= grad_kit_tolerance);
+        CHECK(g->kinks < g->checked); // something was seen
+        CHECK(g->failed == 0);
+    }
+    grad_kit_close(&kit);
+}

@@ -1,16 +1,6 @@
 // Gradients of small scenes against differences, for every kind of parameter and contact.
 #include "grad_kit.h"
 
-// Relative to the largest entry of each parameter's gradient.
-static const double tolerance = 1e-6;
-
-typedef struct scene {
-    const char* name;
-    const char* text;
-    int64_t steps;
-    double step; // of the differences, relative; 0: the usual one
-} scene;
-
 #define WORLD "'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4},"
 #define SMOOTH "'carom': 1, 'world': {'dt': 0.01, 'friction': 0},"
 #define GROUND                                                                                     \
@@ -45,7 +35,7 @@ typedef struct scene {
     "'parameters': [{'of': 'box', 'what': 'velocity'}, {'of': 'box', 'what': 'rotation'}," more    \
     " {'of': 'box', 'what': 'mass'}]}"
 
-static const scene scenes[] = {
+static const grad_kit_scene scenes[] = {
     {"free flight of a box",
      "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
      " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3], 'euler_degrees': [20, 30, 40],"
@@ -439,51 +429,11 @@ static const scene scenes[] = {
      20, 1e-4},
 };
 
-static void check_scene(const scene* s)
-{
-    grad_kit kit;
-    if (!grad_kit_open(&kit, s->text, s->steps, 0)) {
-        printf("%s: not opened\n", s->name);
-        grad_kit_close(&kit);
-        return;
-    }
-    cr_gradcheck_group group[32];
-    cr_gradcheck_report report;
-    cr_gradcheck_options options = cr_gradcheck_default();
-    options.most = 5;
-    options.step = s->step > 0.0 ? s->step : options.step;
-    carom_error error = {0};
-    const carom_status status =
-        cr_problem_check(&kit.problem, kit.theta, &options, kit.dtheta, group, &report, &error);
-    if (status != CAROM_OK) {
-        printf("%s\n", error.message);
-    }
-    CHECK(status == CAROM_OK);
-    printf("%s: %.2g, slope %.2f, %lld switches, %d kinks, %d failed, %lld impacts\n", s->name,
-           report.max_relative_error, report.taylor_slope, (long long)report.switches, report.kinks,
-           report.failed, (long long)kit.problem.impacts);
-    for (int32_t i = 0; i < cr_parameters_count(kit.problem.parameters) && status == CAROM_OK;
-         i++) {
-        const cr_parameters_slot* slot = cr_parameters_slot_at(kit.problem.parameters, i);
-        const cr_gradcheck_group* g = &group[i];
-        if (!(g->max_relative_error <= tolerance) || g->kinks + g->failed > 0) {
-            printf(
-                "    %s %d: error %.3g noise %.2g kinks %d failed %d: [%d] %.15g against %.15g\n",
-                cr_goal_parameter_name(slot->what), slot->body, g->max_relative_error, g->noise,
-                g->kinks, g->failed, g->worst - g->first, g->worst_exact, g->worst_difference);
-        }
-        CHECK(g->max_relative_error <= tolerance);
-        CHECK(g->kinks < g->checked); // something was seen
-        CHECK(g->failed == 0);
-    }
-    grad_kit_close(&kit);
-}
-
 int main(int argc, char** argv)
 {
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         if (argc < 2 || strstr(scenes[i].name, argv[1])) {
-            check_scene(&scenes[i]);
+            grad_kit_check(&scenes[i]);
         }
     }
     return check_failures != 0;

@@ -307,8 +307,9 @@ static void brute_force(const scene* s, cr_pair_list* out)
         for (int32_t t = 0; t < f->face_count; t++) {
             consider(s, out, CR_PAIR_PT, &f->face[3 * t], 3, &v, 1);
         }
-        for (int32_t e = 0; e < f->edge_count && shape == 0; e++) {
-            if (dimension(f, f->vertex_body[f->edge[2 * e]]) == 1) {
+        for (int32_t e = 0; e < f->edge_count; e++) {
+            const int32_t body = f->vertex_body[f->edge[2 * e]];
+            if (dimension(f, body) == 1 && body != f->vertex_body[v]) {
                 consider(s, out, CR_PAIR_PE, &f->edge[2 * e], 2, &v, 1);
             }
         }

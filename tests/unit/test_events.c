@@ -1,4 +1,4 @@
-#include "bodies/spin.h"
+#include "bodies/spin_held.h"
 #include "check.h"
 #include "contact/events.h"
 #include "contact/row.h"
@@ -236,15 +236,9 @@ static void aim(world* w)
         w->motion.t0[f] = cr_vec3_load(w->t + 3 * f);
         w->motion.rp[f] = cr_quat_to_matrix(w->q_target[f]);
         w->motion.turn[f] = cr_vec3_scale(w->h, rate);
-        if (w->set.lock[f] >> 3) { // about the free axes, and keeps still in space
-            cr_vec3 spin = cr_mat3_apply(w->motion.r0[f], om);
-            spin.x = w->set.lock[f] & CR_LOCK_RX ? 0 : spin.x;
-            spin.y = w->set.lock[f] & CR_LOCK_RY ? 0 : spin.y;
-            spin.z = w->set.lock[f] & CR_LOCK_RZ ? 0 : spin.z;
-            w->motion.om1[f] = cr_mat3_tapply(w->motion.r0[f], spin);
-            w->motion.turn[f] = cr_vec3_scale(w->h, w->motion.om1[f]);
-            w->motion.rp[f] = cr_mat3_mul(
-                w->motion.r0[f], cr_quat_to_matrix(cr_quat_from_rotation(w->motion.turn[f])));
+        if (w->set.lock[f] >> 3) { // about the free axes
+            w->motion.turn[f] =
+                cr_vec3_scale(w->h, cr_spin_held_part(w->motion.r0[f], w->set.lock[f] >> 3, om));
         }
         w->motion.a[f] = w->a[f];
         w->motion.torque[f] = w->torque[f];
@@ -809,6 +803,7 @@ static double check_reverse(world* w, const char* name, double d, double allowed
     for (int i = 0; i < MOST_VERTICES; i++) {
         vertex[0][i] = vertex[1][i] = vertex[2][i] = (cr_vec3){1, 1, 1};
     }
+    cr_vec3 rate[MOST_BODIES] = {{0}};
     const cr_events_bars bars = {.rp = by.rp,
                                  .ut = by.ut,
                                  .turn = by.turn,
@@ -820,6 +815,7 @@ static double check_reverse(world* w, const char* name, double d, double allowed
                                  .om = frame[3],
                                  .a = frame[4],
                                  .torque = frame[5],
+                                 .rate = rate,
                                  .inertia = inertia,
                                  .mass = mass,
                                  .p = vertex[0],
@@ -840,6 +836,19 @@ static double check_reverse(world* w, const char* name, double d, double allowed
     CHECK(end == tape.items + tape.count);
     CHECK(memcmp(was, w->motion.ut, sizeof was) == 0);
     CHECK(cr_events_adj(other, &task, &bars) == CAROM_OK);
+    for (int32_t i = 0; i < w->frame_count; i++) { // the reverse of aim, as far as the run saw it
+        const int32_t f = w->frame[i], held = w->set.lock[f] >> 3;
+        const cr_vec3 om = cr_vec3_load(w->om + 3 * f);
+        double unused = 0.0;
+        if (held) {
+            cr_spin_held_part_adj(w->motion.r0[f], held, om, rate[f], &frame[0][f], &frame[3][f]);
+            continue;
+        }
+        cr_vec3 felt = {0};
+        cr_spin_rate_adj(cr_vec3_load(w->set.inertia + 3 * f), w->h, om, w->torque[f], rate[f],
+                         &frame[3][f], &frame[5][f], &felt, &unused);
+        cr_vec3_accumulate(inertia + 3 * f, felt);
+    }
     double row[5] = {1, 1, 1, 1, 1};
     const cr_events_row_bars* rows;
     const int32_t count = cr_events_rows(other, &rows);
@@ -1086,6 +1095,7 @@ static void test_reverse_locked(void)
         cr_quat_store(w->q + 4 * b, q);
         w->set.lock[b] = CR_LOCK_Y | CR_LOCK_RX | CR_LOCK_RZ;
         w->a[b] = (cr_vec3){1, 0, -9.81};
+        w->torque[b] = (cr_vec3){0.02 * i, 0.01 * i, -0.03 * i};
         add_candidates(w, restitutions[i % 4], frictions[i / 4]);
         for (int k = 0; k < 20; k++) {
             run(w);

@@ -1,0 +1,50 @@
+// What is solved together: what touches, or everything. Both are the same motion.
+#include "scenario/scene_kit.h"
+
+static kit* scene(const char* zones)
+{
+    return kit_open(
+        "{'carom': 1, 'world': {'dt': 0.01, 'friction': 0.4, 'zones': '%s'}, 'bodies': [{'name': "
+        "'ground', 'type': 'fixed', 'mesh': {'sheet': {'width': 8, 'height': 8, 'nx': 1, 'ny': "
+        "1}}}, {'name': 'a', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}}, 'position': [0, 0, 0.12], "
+        "'velocity': [1, 0, 0]}, {'name': 'b', 'mesh': {'box': {'size': [0.3, 0.3, 0.2]}}, "
+        "'position': [0, 0, 0.33], 'velocity': [0.5, 0, 0]}, {'name': 'c', 'sphere': {'radius': "
+        "0.1}, 'position': [1, 0.2, 0.3], 'velocity': [0.5, 0, 0]}, {'name': 's', 'type': 'cloth', "
+        "'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 4, 'ny': 4}}, 'stretch': 200, "
+        "'density': 0.3, 'damping': 0.01, 'position': [-1.5, 0, 0.5], 'pins': [{'nodes': "
+        "'corners'}]}, {'name': 'd', 'sphere': {'radius': 0.1}, 'mass': 0.3, 'position': [-1.47, "
+        "0.02, 0.62]}, {'name': 'e', 'sphere': {'radius': 0.1}, 'mass': 0.3, 'position': [3, 0, "
+        "3]}]}",
+        zones);
+}
+
+static void test_one_zone_or_many(void)
+{
+    kit *local = scene("local"), *global = scene("global");
+    double most = 0.0;
+    int32_t largest = 0;
+    for (int i = 0; i < 60 && kit_step(local) && kit_step(global); i++) {
+        const carom_step_info info = carom_sim_info(global->sim);
+        CHECK(info.max_zone_dofs == 5 * 6 + 21 * 3); // all that moves
+        CHECK(info.zones == 1);
+        const int32_t dofs = carom_sim_info(local->sim).max_zone_dofs;
+        largest = dofs > largest ? dofs : largest;
+        carom_sim_vertices(local->sim, local->x);
+        carom_sim_vertices(global->sim, global->x);
+        for (int32_t k = 0; k < 3 * local->vertex_count; k++) {
+            most = fmax(most, fabs(local->x[k] - global->x[k]));
+        }
+    }
+    CHECK(!local->failed && !global->failed);
+    CHECK(largest == 6 + 21 * 3); // the sheet with its ball
+    CHECK_NEAR(most, 0, 1e-8);
+    printf("  %.2g m apart after 60 steps\n", most);
+    kit_close(local);
+    kit_close(global);
+}
+
+int main(void)
+{
+    RUN(test_one_zone_or_many);
+    return check_failures != 0;
+}
