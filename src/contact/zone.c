@@ -34,6 +34,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->line);
     cr_array_release(&zone->mark);
     cr_array_release(&zone->group);
+    cr_array_release(&zone->met);
     cr_array_release(&zone->mover);
     cr_array_release(&zone->stride);
     cr_array_release(&zone->way);

@@ -106,6 +106,7 @@ struct cr_zone {
     CR_ARRAY(cr_zone_line) line;
     CR_ARRAY(cr_zone_mark) mark; // twice as many: the second half is for sorting
     CR_ARRAY(cr_zone_group) group;
+    CR_ARRAY(uint64_t) met;        // bits of the groups' keys
     CR_ARRAY(cr_zone_share) share; // [candidate_count]
     CR_ARRAY(cr_zone_spot) spot;   // likewise twice as many
     // [2*candidate_count] what moves side A, B: 0 something given, b + 1 block b, -1 several blocks

@@ -500,10 +500,39 @@ static int32_t heir(const cr_zone* zone, int32_t group)
     return group;
 }
 
+// Most features that are asked for are nobody's: a bit for each group's key says so at once. There
+// are eight bits a group, so that one in eight is looked for in vain.
+static uint64_t bit_of(const cr_zone* zone, const uint64_t key[2])
+{
+    const uint64_t hash = (key[0] ^ key[1] * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u;
+    return (hash >> 32) % (64 * (uint64_t)zone->met.count);
+}
+
+static carom_status note_groups(cr_zone* zone)
+{
+    zone->met.count = 0;
+    if (!cr_array_reserve(&zone->met, zone->group.count / 8 + 1)) {
+        return CAROM_ERR_MEMORY;
+    }
+    zone->met.count = zone->group.count / 8 + 1;
+    memset(zone->met.items, 0, (size_t)zone->met.count * sizeof *zone->met.items);
+    for (int32_t i = 0; i < zone->group.count; i++) {
+        const uint64_t bit = bit_of(zone, zone->group.items[i].key);
+        zone->met.items[bit / 64] |= (uint64_t)1 << bit % 64;
+    }
+    return CAROM_OK;
+}
+
+static int may_be_met(const cr_zone* zone, const uint64_t key[2])
+{
+    const uint64_t bit = bit_of(zone, key);
+    return (int)(zone->met.items[bit / 64] >> bit % 64 & 1);
+}
+
 // Candidate i is nearest elsewhere than at the feature `key`, which is part of it.
 static void push_aside(cr_zone* zone, int32_t i, const uint64_t key[2])
 {
-    cr_zone_group* rim = find_group(zone, key);
+    cr_zone_group* rim = may_be_met(zone, key) ? find_group(zone, key) : NULL;
     if (!rim || !(rim->stand > 0.0)) {
         return;
     }
@@ -602,6 +631,9 @@ carom_status cr_zone_line_collect(cr_zone* zone)
     carom_status status = choose(zone, first);
     if (status == CAROM_OK) {
         status = merge(zone);
+    }
+    if (status == CAROM_OK) {
+        status = note_groups(zone);
     }
     if (status == CAROM_OK) {
         give_way(zone);

@@ -195,6 +195,37 @@ static void test_thin_and_small(void)
     }
 }
 
+// Cubes close together come down at different times: whoever is near, each hits the ground once, by
+// its own corners, and stays flat.
+static void test_neighbours_hit_one_by_one(void)
+{
+    enum { CUBES = 12 };
+    char* bodies = kit_text("{'name': 'ground', 'type': 'fixed', 'position': [0, 0, -0.1], 'mesh': "
+                            "{'box': {'x': 9, 'y': 2, 'z': 0.2}}}");
+    for (int i = 0; i < CUBES; i++) {
+        char* more = kit_text("%s, {'name': 'cube%d', 'density': 80, 'mesh': {'box': {'x': 0.1, "
+                              "'y': 0.1, 'z': 0.1}}, 'position': [%g, 0, %g]}",
+                              bodies, i, 0.12 * i, 0.06 + 0.4 * ((7 * i) % CUBES) / CUBES);
+        free(bodies);
+        bodies = more;
+    }
+    kit* k = kit_open("{'carom': 1, 'world': {'dt': 0.04, 'gravity': [0, 0, -9.81], 'thickness': "
+                      "5e-4, 'friction': 0}, 'bodies': [%s]}",
+                      bodies);
+    free(bodies);
+    int32_t events = 0;
+    for (int step = 0; step < 25 && kit_step(k); step++) {
+        events += carom_sim_info(k->sim).events;
+    }
+    CHECK(events == CUBES);
+    for (int i = 0; i < CUBES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "cube%d", i);
+        CHECK_NEAR(cr_vec3_norm(cr_vec3_load(kit_body(k, name).angular_velocity)), 0.0, 1e-9);
+    }
+    kit_close(k);
+}
+
 int main(void)
 {
     RUN(test_a_sphere_bounces);
@@ -204,5 +235,6 @@ int main(void)
     RUN(test_oblique_spheres);
     RUN(test_thousand_metres_a_second_against_a_cube);
     RUN(test_thin_and_small);
+    RUN(test_neighbours_hit_one_by_one);
     return check_failures != 0;
 }

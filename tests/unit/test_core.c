@@ -1,6 +1,7 @@
 #include "check.h"
 #include "core/arena.h"
 #include "core/array.h"
+#include "core/order.h"
 #include "core/parallel.h"
 #include <string.h>
 
@@ -62,10 +63,46 @@ static void test_parallel_for_runs_every_job_once(void)
     }
 }
 
+typedef struct item {
+    int32_t key, number;
+} item;
+
+static int item_before(const item* a, const item* b)
+{
+    return a->key < b->key;
+}
+
+CR_ORDER_DEFINE(sort_items, item, item_before)
+
+static void test_order_is_stable(void)
+{
+    enum { MOST = 300 };
+    item items[MOST], scratch[MOST];
+    uint64_t seed = 3;
+    for (int32_t n = 0; n <= MOST; n++) {
+        for (int32_t i = 0; i < n; i++) { // many equal keys; every third list is in order already
+            items[i] = (item){n % 3 ? (int32_t)check_random(&seed, 0.0, 1.0 + n / 4.0) : i / 3, i};
+        }
+        const int64_t calls = cr_memory_calls();
+        sort_items(items, scratch, n);
+        CHECK(cr_memory_calls() == calls);
+        int32_t sum = 0;
+        for (int32_t i = 0; i < n; i++) {
+            sum += items[i].number;
+            if (i > 0) {
+                CHECK(items[i - 1].key < items[i].key ||
+                      (items[i - 1].key == items[i].key && items[i - 1].number < items[i].number));
+            }
+        }
+        CHECK(sum == n * (n - 1) / 2);
+    }
+}
+
 int main(void)
 {
     RUN(test_arena_serves_warm_steps_from_one_block);
     RUN(test_array_survives_refused_memory);
     RUN(test_parallel_for_runs_every_job_once);
+    RUN(test_order_is_stable);
     return check_failures != 0;
 }

@@ -308,6 +308,7 @@ static double largest(int n, const double* a)
 }
 
 static double worst_first, worst_second, worst_friction, worst_adjoint;
+static int straight_rows;
 
 static void check_hessian(const sample* s, double tolerance)
 {
@@ -336,6 +337,14 @@ static void check_hessian(const sample* s, double tolerance)
         }
     }
     CHECK(n == CR_ROW_DOFS || m[n][n] == 1.0); // nothing beyond its own unknowns
+    if (cr_row_is_straight(&sc.row)) {
+        double plain[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
+        straight_rows++;
+        cr_row_add_hessian(&sc.row, NULL, 2.0, plain);
+        for (int i = 0; i < n * n; i++) {
+            CHECK_NEAR(plain[i / n][i % n], m[i / n][i % n] - 1.0, 1e-12 * largest(n, m[i / n]));
+        }
+    }
 }
 
 static void test_gradient_and_hessian(void)
@@ -345,7 +354,9 @@ static void test_gradient_and_hessian(void)
     {
         check_hessian(&s, 1e-9);
     }
-    printf("    worst: gradient %.2g, Hessian %.2g\n", worst_first, worst_second);
+    CHECK(straight_rows > 0);
+    printf("    worst: gradient %.2g, Hessian %.2g; %d rows straight\n", worst_first, worst_second,
+           straight_rows);
 }
 
 static void check_friction(const sample* s, double tolerance)
