@@ -514,9 +514,6 @@ carom_status cr_zone_exact(cr_zone* zone)
     return status;
 }
 
-// Iterates in a row that want more room than there is, after which the zone asks for it.
-enum { MOST_CRAMPED = 3 };
-
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     carom_status status = cr_zone_begin(zone, task);
@@ -556,7 +553,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         step = cr_zone_check_step(zone, 1e-9);
         in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
         cramped = zone->report.cramped;
-        if (in_vain >= MOST_CRAMPED) {
+        if (in_vain >= task->most_cramped) {
             break;
         }
         const int done =

@@ -48,7 +48,8 @@ typedef struct cr_zone_task {
     const double* node_reach;   // [node_count] m
     double *wants, *node_wants; // [frame_count of the scene], [node_count] m
     cr_carry* wish;             // [frame_count of the scene] r1, t1: where such an iterate was
-    double friction_speed;      // m/s
+    int32_t most_cramped;  // iterates in a row that want more room, after which it asks for that
+    double friction_speed; // m/s
     int32_t max_iterations;
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
 } cr_zone_task;

@@ -5,8 +5,17 @@
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 enum { MOST_WIDENINGS = 6 };
+// While there are widenings left, a zone of bodies asks for one after so many cramped iterates in a
+// row. Cloth takes more of them to find out how much it wants.
+enum { MOST_CRAMPED = 3 };
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
+
+// Whether what the first iterates of an island want is taken for what it needs.
+static int believes(const cr_sim* sim, const cr_worker* worker, int32_t most)
+{
+    return worker->sheet.count == 0 && sim->retries < most;
+}
 
 static cr_vec3 gravity(const cr_model* model)
 {
@@ -289,7 +298,7 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index
 // that was not it, or is farther than anything near goes, it gets more room on all sides, up to
 // what the fastest of the island has on top of its own: what lies still goes as far as what hits
 // it.
-static void widen_frame(cr_sim* sim, int32_t f, double most)
+static void widen_frame(cr_sim* sim, int32_t f, double most, int believed)
 {
     cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
     const double extent = sim->model->bodies.extent[f];
@@ -298,7 +307,7 @@ static void widen_frame(cr_sim* sim, int32_t f, double most)
     anew.t1 = sim->wish[f].t1;
     anew.still = 0;
     const double length = cr_carry_length(&anew, extent);
-    if (sim->wants[f] > 0.0 && sim->retries < MOST_WISHES && length <= 2.0 * most) {
+    if (sim->wants[f] > 0.0 && believed && length <= 2.0 * most) {
         carry->r1 = anew.r1;
         carry->t1 = anew.t1;
         carry->reach += CR_SIM_SLACK * length;
@@ -312,7 +321,7 @@ static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     const double most = farthest(sim, worker, index);
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        widen_frame(sim, worker->frame.items[i], most);
+        widen_frame(sim, worker->frame.items[i], most, believes(sim, worker, MOST_WISHES));
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -377,6 +386,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .wants = sim->wants,
         .wish = sim->wish,
         .node_wants = sim->node_wants,
+        .most_cramped = believes(sim, worker, MOST_WIDENINGS) ? MOST_CRAMPED : INT32_MAX,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
         .slack = model->world.cloth_paper,

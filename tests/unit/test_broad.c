@@ -1,6 +1,7 @@
 #include "check.h"
 #include "collision/broad.h"
 #include "core/memory.h"
+#include "math/quat.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,140 @@ static void test_agrees_with_brute_force(void)
     cr_array_release(&truth);
 }
 
+// Every body that is not soft is carried: a pose at the start and one at the end, near to it or
+// far.
+static void carry_bodies(scene* s, uint64_t* seed, double motion, double reach, cr_carry* carry,
+                         double* margin)
+{
+    const cr_surface* surface = &s->surface;
+    for (int32_t b = 0; b < surface->body_count; b++) {
+        cr_carry* c = &carry[b];
+        const cr_vec3 turn[2] = {{check_random(seed, -2, 2), check_random(seed, -2, 2), 1},
+                                 {check_random(seed, -motion, motion), motion, 0}};
+        const cr_vec3 shift = {check_random(seed, -1, 1), check_random(seed, -1, 1), 0};
+        const cr_vec3 way = {check_random(seed, -motion, motion), 0, motion};
+        const cr_quat q = cr_quat_from_rotation(turn[0]);
+        *c = cr_carry_rest(cr_quat_to_matrix(q), shift);
+        if (check_random_bits(seed) % 4 > 0) {
+            c->r1 = cr_quat_to_matrix(cr_quat_mul(q, cr_quat_from_rotation(turn[1])));
+            c->t1 = cr_vec3_add(shift, way);
+            c->still = 0;
+        }
+        c->reach = check_random(seed, 0, reach);
+        margin[b] = check_random(seed, 0, reach);
+        for (int32_t v = surface->body_vertex[b]; v < surface->body_vertex[b + 1]; v++) {
+            if (!(surface->body_flags[b] & CR_SURFACE_SOFT)) {
+                const cr_vec3 p = cr_vec3_load(s->x.items + 3 * v);
+                cr_vec3_store(s->x0 + 3 * v, cr_carry_start(c, p));
+                cr_vec3_store(s->x1 + 3 * v, cr_carry_end(c, p));
+                s->reach[v] = c->reach + margin[b];
+            }
+        }
+    }
+}
+
+// The brute force knows nothing of poses: it sees the vertices where the poses bring them.
+static void test_carried_bodies_agree_with_brute_force(void)
+{
+    cr_pair_list found = {0}, truth = {0};
+    int64_t kinds[4] = {0};
+    for (uint64_t round = 0; round < 60; round++) {
+        uint64_t seed = 1000 + round;
+        scene s = random_scene(&seed, 1 + (int32_t)(round % 30));
+        uint8_t carried[64] = {0};
+        cr_carry carry[64];
+        double margin[64];
+        CHECK(s.surface.body_count <= 64);
+        for (int32_t b = 0; b < s.surface.body_count; b++) {
+            carried[b] = !(s.surface.body_flags[b] & CR_SURFACE_SOFT);
+        }
+        cr_broad* broad = NULL;
+        CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
+        for (int step = 0; step < 3; step++) {
+            stir(&s, &seed, step == 2 ? 3 : 0.05 * step, 0.2);
+            carry_bodies(&s, &seed, step == 2 ? 1 : 0.05 * step, 0.1, carry, margin);
+            cr_broad_carry(broad, carry, margin);
+            check_found(&s, broad, &found, &truth);
+            for (int32_t i = 0; i < truth.count; i++) {
+                kinds[truth.items[i].kind]++;
+            }
+        }
+        cr_broad_destroy(broad);
+        release(&s);
+    }
+    CHECK(kinds[0] > 500 && kinds[1] > 500 && kinds[2] > 500 && kinds[3] > 500);
+    cr_array_release(&found);
+    cr_array_release(&truth);
+}
+
+// Bodies of one shape share their trees: each still has its own features and place.
+static void test_bodies_of_one_shape(void)
+{
+    cr_pair_list found = {0}, truth = {0};
+    uint64_t seed = 5;
+    scene s = {0};
+    uint8_t carried[24];
+    cr_carry carry[24];
+    double margin[24];
+    for (int i = 0; i < 24; i++) {
+        carried[i] = 1;
+        if (i % 3 == 0) {
+            put_sheet(&s, 0, 0, 0, 0.1, 9, 9); // several leaves
+        } else {
+            put_box(&s, 0, 0, 0, i % 3); // NOLINT: whole numbers are meant
+        }
+        end_body(&s, 0, -1);
+    }
+    finish(&s);
+    cr_broad* broad = NULL;
+    CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
+    for (int step = 0; step < 5; step++) {
+        carry_bodies(&s, &seed, 0.1 * step, 0.05, carry, margin);
+        cr_broad_carry(broad, carry, margin);
+        check_found(&s, broad, &found, &truth);
+        CHECK(found.count > 1000);
+    }
+    carry[3].t1.x = (double)NAN;
+    CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &found) == CAROM_ERR_NOT_FINITE);
+    carry[3].t1.x = 0;
+    margin[3] = -1;
+    CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &found) == CAROM_ERR_ARGUMENT);
+    cr_broad_destroy(broad);
+    release(&s);
+    cr_array_release(&found);
+    cr_array_release(&truth);
+}
+
+// No pose within reach of the way has a vertex farther from its own than that says.
+static void test_off_is_an_upper_bound(void)
+{
+    uint64_t seed = 9;
+    for (int round = 0; round < 2000; round++) {
+        const double far = check_random(&seed, 0, 2);
+        cr_quat q[3];
+        cr_vec3 t[3], p = {check_random(&seed, -1, 1), check_random(&seed, -1, 1), 0.5};
+        for (int i = 0; i < 3; i++) {
+            const cr_vec3 w = {check_random(&seed, -far, far), check_random(&seed, -far, far),
+                               check_random(&seed, -far, far)};
+            q[i] = cr_quat_from_rotation(w);
+            t[i] = (cr_vec3){check_random(&seed, -far, far), check_random(&seed, -far, far), far};
+        }
+        cr_carry c = cr_carry_rest(cr_quat_to_matrix(q[0]), t[0]);
+        if (round % 3 > 0) {
+            c.r1 = cr_quat_to_matrix(q[1]);
+            c.t1 = t[1];
+            c.still = 0;
+        }
+        const cr_mat3 r = cr_quat_to_matrix(q[2]);
+        const cr_vec3 x = cr_vec3_add(cr_mat3_apply(r, p), t[2]);
+        const double off = cr_carry_off_segment(cr_carry_start(&c, p), cr_carry_end(&c, p), x);
+        CHECK(off <= cr_carry_off(&c, cr_vec3_norm(p), r, t[2]) * (1 + 1e-12));
+        CHECK(cr_carry_off(&c, cr_vec3_norm(p), c.r1, c.t1) <= 1e-14);
+        CHECK(cr_vec3_norm(cr_vec3_sub(cr_carry_end(&c, p), cr_carry_start(&c, p))) <=
+              cr_carry_length(&c, cr_vec3_norm(p)) * (1 + 1e-12));
+    }
+}
+
 // Integer positions: boxes that touch in a face, an edge or a corner all count.
 static void test_touching_boxes_count(void)
 {
@@ -607,6 +742,9 @@ static void test_does_not_remember(void)
 int main(void)
 {
     RUN(test_agrees_with_brute_force);
+    RUN(test_carried_bodies_agree_with_brute_force);
+    RUN(test_bodies_of_one_shape);
+    RUN(test_off_is_an_upper_bound);
     RUN(test_touching_boxes_count);
     RUN(test_soft_sheet_meets_itself);
     RUN(test_fixed_ground_under_a_cloth);
