@@ -2,8 +2,6 @@
 #include "contact/zone_inside.h"
 #include "core/assert.h"
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // A zone is solved when a full Newton step moved nothing by more than the first of these parts of
 // the free motion; or, once below the second, when steps no longer shrink: that is round-off.
@@ -540,7 +538,6 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         zone->worth = worth(zone);
         zone->slope = slope(zone);
         step = cr_zone_check_step(zone, 1e-9);
-        if (getenv("DBGZ")) fprintf(stderr, "  h %.3g it %d lines %d size %.3e step %.3e allowed %.1e scale %.2e holds %d cramped %d\n", task->h, it, zone->line.count, size, step, allowed, scale, zone->holds, zone->report.cramped);
         const int done =
             size <= step_tolerance * scale || (size <= allowed && size > still_shrinking * last);
         last = size;
