@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct tally {
-    int64_t steps, failed, split, gains, frames, crossing, lost, iterations;
+    int64_t steps, failed, split, eased, gains, frames, crossing, lost, iterations;
     double most_gain; // relative to the energy at play
 } tally;
 
@@ -99,6 +99,7 @@ static void run(const pile* p, int steps, tally* sum)
         const double gain = (now.total - energy) / size;
         t.steps++;
         t.split += info.parts > 1;
+        t.eased += info.eased > 0;
         t.iterations += info.iterations;
         t.gains += !(gain <= gain_noise);
         t.most_gain = gain > t.most_gain ? gain : t.most_gain;
@@ -118,6 +119,7 @@ static void run(const pile* p, int steps, tally* sum)
     sum->steps += t.steps;
     sum->failed += t.failed;
     sum->split += t.split;
+    sum->eased += t.eased;
     sum->gains += t.gains;
     sum->frames += t.frames;
     sum->crossing += t.crossing;
@@ -143,10 +145,12 @@ int main(int argc, char** argv)
         const pile p = choose((uint64_t)(first + i), friction_speed, bodies);
         run(&p, steps, &sum);
     }
-    printf("%d scenes, %lld steps: %lld failed, %lld split, %lld of %lld frames intersect, %lld "
+    printf("%d scenes, %lld steps: %lld failed, %lld split, %lld eased, %lld of %lld frames "
+           "intersect, %lld "
            "not finite, %lld gained energy (most %.2g of it), %.2f iterations a step\n",
            scenes, (long long)sum.steps, (long long)sum.failed, (long long)sum.split,
-           (long long)sum.crossing, (long long)sum.frames, (long long)sum.lost,
-           (long long)sum.gains, sum.most_gain, (double)sum.iterations / (double)sum.steps);
+           (long long)sum.eased, (long long)sum.crossing, (long long)sum.frames,
+           (long long)sum.lost, (long long)sum.gains, sum.most_gain,
+           (double)sum.iterations / (double)sum.steps);
     return sum.failed + sum.crossing + sum.lost > 0;
 }

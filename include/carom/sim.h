@@ -74,6 +74,7 @@ typedef struct carom_step_info {
     int32_t retries;       // times it was redone with a wider look around
     double least_gap;      // m, smallest distance minus thickness; infinite: nothing near
     double residual;       // of the equations, relative
+    int32_t eased;         // zones that were not solved with their friction and got less of it
 } carom_step_info;
 CAROM_API carom_step_info carom_sim_info(const carom_sim* sim);
 

@@ -136,5 +136,6 @@ carom_step_info carom_sim_info(const carom_sim* sim)
                              .events = r->impacts,
                              .retries = r->retries,
                              .least_gap = r->least_gap,
-                             .residual = r->residual};
+                             .residual = r->residual,
+                             .eased = r->eased};
 }

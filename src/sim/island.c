@@ -604,6 +604,34 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     return CAROM_OK;
 }
 
+// Not solved in any number of parts: what is light and wedged between heavy things may have no
+// motion that its friction allows. A step with less friction is the lesser evil, and it is
+// reported: half of it, then a quarter, then none, each as a whole and in a few parts.
+static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    static const double share[] = {0.5, 0.5, 0.0}; // of what is left
+    static const int32_t parts[] = {1, 4, 16};
+    const cr_island* island = &sim->near.island.items[index];
+    cr_island_result* result = &sim->island.items[index];
+    int rubs = 0;
+    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+        rubs |= sim->near.candidate.items[i].friction > 0.0;
+    }
+    for (int s = 0; s < 3 && rubs; s++) {
+        for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+            sim->near.candidate.items[i].friction *= share[s];
+        }
+        for (int p = 0; p < 3; p++) {
+            result->parts = parts[p];
+            result->eased = 1;
+            result->status = try_parts(sim, worker, index, result->parts);
+            if (result->status != CAROM_ERR_NO_CONVERGENCE) {
+                return;
+            }
+        }
+    }
+}
+
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     const cr_model* model = sim->model;
@@ -611,7 +639,7 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     result->memory.count = result->contact.count = 0;
-    result->narrow = 0;
+    result->narrow = result->eased = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
     result->status = CAROM_OK;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
@@ -637,4 +665,5 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
     }
+    ease(sim, worker, index);
 }

@@ -29,6 +29,7 @@ typedef struct cr_step_report {
     int32_t retries;  // times the step was redone with a wider look around
     double least_gap; // m, distance - thickness over all candidates; HUGE_VAL: none
     double residual;  // the largest, relative
+    int32_t eased;    // islands whose friction had to be lessened
 } cr_step_report;
 
 typedef struct cr_sim cr_sim;

@@ -20,6 +20,7 @@ typedef struct cr_island_result {
     cr_zone_report report;
     int32_t impacts; // events, of all parts
     int32_t parts;
+    int32_t eased; // nonzero: solved with less friction than it has
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;

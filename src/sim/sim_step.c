@@ -275,6 +275,7 @@ static void write_report(cr_sim* sim, int32_t retries)
         report.island_count += zone->iterations > 0;
         report.parts = result->parts > report.parts ? result->parts : report.parts;
         report.impacts += result->impacts;
+        report.eased += result->eased;
         report.iterations += zone->iterations;
         report.factorisations += zone->factorisations;
         report.weakly_active += zone->weakly_active;

@@ -1,0 +1,60 @@
+// Random piles of everything, short: nothing fails, nothing intersects, nothing gains energy.
+// bench/bench_endurance runs the same for as long as one likes.
+#include "../pile.h"
+#include "scene_kit.h"
+
+static void heap(const pile* p, int steps)
+{
+    char* text = pile_scene(p);
+    kit* k = kit_open_text(text);
+    free(text);
+    int split = 0, eased = 0;
+    k->judge_every = 5;
+    for (int i = 0; i < steps && kit_step(k); i++) {
+        split += carom_sim_info(k->sim).parts > 1;
+        eased += carom_sim_info(k->sim).eased;
+    }
+    CHECK(!k->failed);
+    printf("  seed %llu: %d bodies, %d sheets, masses 1 to %g, %g m/s, h %.2g, mu %g: %d split, "
+           "%d eased\n",
+           (unsigned long long)p->seed, p->bodies, p->sheets, p->mass_ratio, p->speed, p->dt,
+           p->friction, split, eased);
+    kit_close(k);
+}
+
+static void test_rigid_piles(void)
+{
+    const double frictions[] = {0, 0.1, 0.4, 0.8, 1.5}, steps[] = {1.0 / 24, 0.01, 0.005};
+    const double speeds[] = {1, 3, 10, 100}, ratios[] = {1, 100, 1e6};
+    for (int i = 0; i < 15; i++) {
+        const pile p = {.seed = (uint64_t)i,
+                        .bodies = 5 + i % 4,
+                        .mass_ratio = ratios[i % 3],
+                        .speed = speeds[i % 4],
+                        .dt = steps[i / 5],
+                        .friction = frictions[i % 5]};
+        heap(&p, 40);
+    }
+}
+
+static void test_piles_with_cloth(void)
+{
+    const double frictions[] = {0, 0.4, 1.0};
+    for (int i = 0; i < 3; i++) {
+        const pile p = {.seed = 100 + (uint64_t)i,
+                        .bodies = 4,
+                        .sheets = 1,
+                        .mass_ratio = 10,
+                        .speed = 2,
+                        .dt = 0.01,
+                        .friction = frictions[i]};
+        heap(&p, 40);
+    }
+}
+
+int main(void)
+{
+    RUN(test_rigid_piles);
+    RUN(test_piles_with_cloth);
+    return check_failures != 0;
+}
