@@ -42,6 +42,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->before);
     cr_array_release(&zone->numbers);
     cr_zone_matrix_release(&zone->matrix);
+    cr_zone_dense_release(zone);
     cr_memory_free(zone);
 }
 

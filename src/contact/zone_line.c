@@ -598,7 +598,9 @@ static void add_curve(cr_zone* zone, const cr_zone_line* line)
     double m[CR_ROW_DOFS][CR_ROW_DOFS] = {{0}};
     cr_zone_line_row(zone, line, &row);
     cr_row_curve_make(&curve, &row);
-    cr_row_add_hessian(&row, &curve, -line->row.lam, m);
+    if (!zone->task->flat) {
+        cr_row_add_hessian(&row, &curve, -line->row.lam, m);
+    }
     if (line->mu > 0.0) {
         cr_row_slip slip;
         slip_of(zone, line, &row, &slip);
