@@ -491,9 +491,9 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     return status;
 }
 
-carom_status cr_zone_exact(cr_zone* zone)
+carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric)
 {
-    const carom_status status = build_matrix(zone, !zone->rubbing);
+    const carom_status status = build_matrix(zone, symmetric);
     if (status == CAROM_OK) {
         assemble(zone, CURVE_EXACT);
     }

@@ -7,10 +7,10 @@
 // whose derivative is J = [H, -B; A, eps], B = a - f. With J^T (y; v) = (z_bar; 0) every number
 // theta in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row v = B^T y
 // / eps, so y solves the transpose of the matrix that Newton used: (H + B A / eps)^T y = z_bar.
-static carom_status factor(cr_zone* zone)
+static carom_status factor_as(cr_zone* zone, int32_t symmetric)
 {
     const int dense = zone->task->gradient != CR_ZONE_SPARSE;
-    carom_status status = cr_zone_exact(zone);
+    carom_status status = cr_zone_exact(zone, symmetric);
     if (status == CAROM_OK && dense) {
         status = cr_zone_dense_factor(zone);
     }
@@ -24,6 +24,15 @@ static carom_status factor(cr_zone* zone)
         cr_zone_line_add(zone, &zone->line.items[i], 1.0 / zone->line.items[i].eps, 1);
     }
     return dense ? CAROM_OK : cr_zone_matrix_factor(&zone->matrix);
+}
+
+// Where bodies stand on each other in perfect but unstable balance, edge upon edge, the step ends
+// at a saddle: the matrix is symmetric and not positive. The equations hold there all the same, and
+// so does their derivative.
+static carom_status factor(cr_zone* zone)
+{
+    const carom_status status = factor_as(zone, !zone->rubbing);
+    return status == CAROM_ERR_NOT_POSITIVE && !zone->rubbing ? factor_as(zone, 0) : status;
 }
 
 static carom_status solve_once(cr_zone* zone, double* y)

@@ -106,7 +106,7 @@ struct cr_zone {
 
 // zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
-carom_status cr_zone_exact(cr_zone* zone);
+carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric);
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);

@@ -13,6 +13,10 @@ static const double agreement = 1e-8;
     ", {'name': '" name "', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}}, 'position': [0, 0, " z     \
     "]" more "}"
 
+#define BRICK(name, x, z)                                                                          \
+    ", {'name': '" name "', 'mesh': {'box': {'size': [0.1, 0.1, 0.1]}}, 'position': [" x ", 0, " z \
+    "]}"
+
 // The world lacks its end: what a test says of it comes there.
 typedef struct scene {
     const char *name, *world, *rest;
@@ -51,22 +55,33 @@ static const scene scenes[] = {
      8},
     {"smooth stack of ten, pressed", smooth,
      "'bodies': [" GROUND BOX("a", "0.1003", "") BOX("b", "0.30065", "") BOX("c", "0.501", "")
-         BOX("d", "0.70135", "") BOX("e", "0.9017", "") BOX("f", "1.10205", "") BOX("g", "1.3024",
-                                                                                    "")
-             BOX("h", "1.50275", "") BOX("i", "1.7031",
-                                         "") BOX("j", "1.90345",
-                                                 ", 'force': [0, 0, -20], 'velocity': [0.2, 0.1, "
-                                                 "0]") "],"
-                                                       "'objective': {'terms': [{'what': "
-                                                       "'position', 'of': 'j', 'target': [0.1, 0, "
-                                                       "0]},"
-                                                       " {'what': 'contact_force', 'of': 'c', "
-                                                       "'weight': 1e-6}]},"
-                                                       "'parameters': [{'of': 'j', 'what': "
-                                                       "'force'}, {'of': 'c', 'what': 'mass'},"
-                                                       " {'of': 'j', 'what': 'velocity'}, {'what': "
-                                                       "'gravity'}]}",
+         BOX("d", "0.70135", "") BOX("e", "0.9017", "") BOX("f", "1.10205", "")
+             BOX("g", "1.3024", "") BOX("h", "1.50275", "") BOX("i", "1.7031", "")
+                 BOX("j", "1.90345",
+                     ", 'force': [0, 0, -20], 'velocity': [0.2, 0.1, "
+                     "0]") "],"
+                           "'objective': {'terms': [{'what': "
+                           "'position', 'of': 'j', 'target': [0.1, 0, "
+                           "0]},"
+                           " {'what': 'contact_force', 'of': 'c', "
+                           "'weight': 1e-6}]},"
+                           "'parameters': [{'of': 'j', 'what': "
+                           "'force'}, {'of': 'c', 'what': 'mass'},"
+                           " {'of': 'j', 'what': 'velocity'}, {'what': "
+                           "'gravity'}]}",
      8},
+    // a step falls farther than the layers are thick: edges balance on edges, at a saddle
+    {"three bricks, edge upon edge",
+     "{'carom': 1, 'world': {'dt': 0.04, 'friction': 0, 'thickness': 5e-4",
+     "'bodies': [" GROUND BRICK("a", "0", "0.0511") BRICK("b", "0.11", "0.0511")
+         BRICK("c", "0.055",
+               "0.1522") "],"
+                         "'objective': {'terms': [{'what': 'position', 'of': 'c', 'target': [0.1, "
+                         "0.2, 0]},"
+                         " {'what': 'energy'}]},"
+                         "'parameters': [{'of': 'a', 'what': 'force'}, {'of': 'c', 'what': 'mass'},"
+                         " {'of': 'c', 'what': 'velocity'}, {'what': 'gravity'}]}",
+     25},
     {"sheet over a box", rough,
      "'bodies': [{'name': 'box', 'type': 'fixed', 'mesh': {'box': {'size': [0.3, 0.3, 0.2]}}},"
      " {'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 5,"
