@@ -476,6 +476,11 @@ static const cr_field term_fields[] = {
             norm_names)},
     {NUMBER("weight", weight, "", "factor of this term", 1, ANY, 0)},
     {ONE_OF("target", target, "what it should be", target_options), .otherwise = "0"},
+    {TEXT("recording", recording,
+          "instead of a target: a trajectory file, relative to the scene, in which the body is "
+          "where it should be. Positions only; of cloth every node counts, or one. Without "
+          "\"at\" the mean over all its frames"),
+     .otherwise = "none"},
     {VECTOR("axes", axes, "", "factor of each component, such as [1, 1, 0]", 1, ANY, 0)},
     END,
 };
