@@ -395,7 +395,7 @@ static carom_status finish(cr_zone* zone, double scale)
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         const int touching = line->row.gap + line->eps * line->row.lam < weak * scale;
-        zone->report.weakly_active += touching && line->row.lam < weak * most_lam;
+        zone->report.weakly_active += touching && line->row.lam <= weak * most_lam;
         describe(zone, line);
         if (line->row.lam > 0.0 && !cr_array_push(&zone->result, line->row)) {
             return CAROM_ERR_MEMORY;
