@@ -76,6 +76,21 @@ if not good:
 sys.exit(not good)
 CHECK
 
+# Targets from a recorded motion.
+cp examples/curtain.json "$dir/curtain.json"
+expect 2 'follows the recording "curtain.carom", which is not there' grad "$dir/curtain.json"
+expect 0 'steps     12' run "$dir/curtain.json" --steps 12 --every 4 --out "$dir/curtain.carom"
+expect 0 'objective 0 over 12' grad "$dir/curtain.json" --set world.duration=0.12
+expect 0 'objective 0 over 12' grad "$dir/curtain.json" --set world.duration=0.12 \
+    --set 'objective.terms[0].at=[0.04,0.12]'
+expect 2 'no frame at a time' grad "$dir/curtain.json" --set 'objective.terms[0].at=[0.05]'
+expect 2 'does not last' grad "$dir/curtain.json" --set 'objective.terms[0].at=[0.4]'
+expect 2 'no such body' grad "$dir/curtain.json" --set bodies.strip.name=sail \
+    --set 'objective.terms[0].of=sail' --set 'parameters=[]'
+expect 2 'another number of nodes' grad "$dir/curtain.json" --set bodies.strip.mesh.sheet.nx=5
+expect 0 'good' gradcheck examples/curtain.json
+expect 2 'follows a recording' grad "$dir/curtain.json" --set 'objective.terms[0].what=velocity'
+
 # The number found, in the scene written: running it leads to the target.
 for method in lbfgs gd adam; do
     expect 0 'objective' optimize "$dir/aim.json" --method $method --iterations 400 \
