@@ -1,24 +1,34 @@
 #!/bin/sh
-# demo.sh PROGRAM: simulates the example scene, has the result judged by the independent exact test,
-# and says what to do next.
+# demo.sh PROGRAM: solves an inverse problem, has the motion found judged by the independent exact
+# test, and says what to open.
 set -u
 carom=$1
-scene=examples/bag.json
-[ -e "$scene" ] || scene=examples/drop.json
-result=build/$(basename "$scene" .json).carom
+scene=examples/marble.json
+found=build/marble_found.json
+motion=build/marble_found.carom
 
 next() { # COMMAND WHAT
-    printf '  %-52s %s\n' "$1" "$2"
+    printf '  %-56s %s\n' "$1" "$2"
 }
 
-echo "\$ $carom run $scene --out $result"
-"$carom" run "$scene" --out "$result" || exit 1
+echo "A marble lies on a sheet that is held by its corners. Which forces, step by step, bring it to"
+echo "another place within two seconds? 150 numbers, found by the gradient of whole simulations:"
 echo
-echo "\$ $carom intersect $result"
-"$carom" intersect "$result" || exit 1
+echo "\$ $carom optimize $scene --iterations 25"
+"$carom" optimize "$scene" --iterations 25 --out "$found" --trajectory "$motion" || exit 1
 echo
+echo "\$ $carom intersect $motion"
+"$carom" intersect "$motion" || exit 1
+echo
+echo "look at it:"
+if "$carom" --help 2>&1 | grep -qE '^ +view '; then
+    next "$carom view $motion" "open the motion found"
+else
+    next "$carom export $motion --format obj --out build/marble" "one OBJ file a frame, for any viewer"
+fi
 echo "further:"
-next "$carom run $scene --set world.dt=0.005" "the same with smaller steps"
+next "$carom gradcheck $scene --most 8" "the gradient against differences of whole runs"
+next "$carom optimize examples/throw.json" "another one: over a wall, with one bounce"
+next "$carom run examples/bag.json --out build/bag.carom" "a simulation without a question"
 next "$carom --help" "all commands"
-next "docs/scene.md" "how scenes are written"
-next "docs/README.md" "how it works"
+next "docs/gradients.md" "how it works"

@@ -54,9 +54,11 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
         ok = cr_zone_create(&b->worker.zone) == CAROM_OK &&
              cr_events_create(&b->worker.events) == CAROM_OK;
     }
-    if (!ok) {
+    const carom_status status =
+        ok ? cr_zone_adj_ready(b->worker.zone, model->world.zone_gradient) : CAROM_ERR_MEMORY;
+    if (status != CAROM_OK) {
         cr_backward_destroy(b);
-        return CAROM_ERR_MEMORY;
+        return status;
     }
     *out = b;
     return CAROM_OK;
@@ -355,6 +357,8 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
     cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
     task.candidate_count = count;
     task.candidate = b->candidate.items;
+    task.gradient = b->model->world.zone_gradient;
+    task.flat = b->model->world.flat_gradient;
     b->zone.mass = g->mass;
     b->zone.inertia = g->inertia;
     b->zone.node_mass = g->node_mass;

@@ -88,9 +88,31 @@ static double look_at_nodes(const look* l, const double* x, cr_vec3* bars)
     return worth(l, mean, target);
 }
 
+// Every node against a place of its own: the mean over the nodes.
+static double look_at_each(const look* l, const double* x, cr_vec3* bars)
+{
+    int32_t from, to;
+    sheet_range(l->objective->model, l->term, &from, &to);
+    look one = *l;
+    one.weight /= to - from;
+    double sum = 0.0;
+    for (int32_t n = from; n < to; n++) {
+        const cr_vec3 at = cr_vec3_load(x + 3 * n),
+                      target = cr_vec3_load(l->target + 3 * (n - from));
+        sum += worth(&one, at, target);
+        if (l->bars) {
+            add(&bars[n], pull(&one, at, target));
+        }
+    }
+    return sum;
+}
+
 static double look_position(const look* l)
 {
     const int32_t f = l->objective->model->bodies.frame[l->term->body];
+    if (f < 0 && l->term->recording) {
+        return look_at_each(l, l->state->x, l->bars ? l->bars->x : NULL);
+    }
     if (f < 0) {
         return look_at_nodes(l, l->state->x, l->bars ? l->bars->x : NULL);
     }
@@ -544,6 +566,12 @@ carom_status cr_objective_check(const cr_objective* objective, carom_error* erro
         const cr_goal_term* term = &objective->goal->term[i];
         const int kind = term->body < 0 ? CR_BODY_RIGID : model->bodies.kind[term->body];
         const int moves = kind == CR_BODY_RIGID || kind == CR_BODY_CLOTH;
+        if (term->recording && !term->target) {
+            return cr_status_refuse(error, CAROM_ERR_FILE,
+                                    "objective.terms[%d] follows the recording \"%.200s\", which "
+                                    "is not there",
+                                    i, term->recording);
+        }
         if (term->what == CR_GOAL_CONTACT_FORCE && kind != CR_BODY_RIGID) {
             return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
                                     "objective.terms[%d] asks for the contact force on \"%.60s\"; "

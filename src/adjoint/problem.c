@@ -88,7 +88,7 @@ carom_status cr_problem_init(cr_problem* p, const cr_model* model, const cr_goal
     }
     if (status != CAROM_OK) {
         cr_problem_release(p);
-        return cr_status_refuse(error, status, "no memory for the gradient of this scene");
+        return cr_tape_refuse(status, error);
     }
     return CAROM_OK;
 }

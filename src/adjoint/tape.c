@@ -106,6 +106,17 @@ carom_status cr_tape_create(const cr_model* model, int32_t worker_count, size_t 
     return CAROM_OK;
 }
 
+carom_status cr_tape_refuse(carom_status status, carom_error* error)
+{
+    if (status == CAROM_ERR_FILE) {
+        return cr_status_refuse(error, status,
+                                "world.zone_gradient is a dense one, which needs LAPACK; there is "
+                                "no libopenblas.so.0 or liblapack.so.3 here, or carom was built "
+                                "without CAROM_LAPACK. \"sparse\" needs none");
+    }
+    return cr_status_refuse(error, status, "no memory for a gradient of this scene");
+}
+
 void cr_tape_destroy(cr_tape* tape)
 {
     if (!tape) {

@@ -18,6 +18,9 @@ typedef struct cr_tape cr_tape;
 carom_status cr_tape_create(const cr_model* model, int32_t worker_count, size_t budget,
                             cr_tape** out);
 void cr_tape_destroy(cr_tape* tape);
+// The message of a creation that failed: no memory, or (CAROM_ERR_FILE) no LAPACK where
+// world.zone_gradient asks for a dense one. Returns status.
+carom_status cr_tape_refuse(carom_status status, carom_error* error);
 
 // Forgets the run and keeps the memory: the next run of the same kind takes none.
 void cr_tape_reset(cr_tape* tape);

@@ -330,7 +330,7 @@ carom_status carom_tape_create(const carom_model* model, int32_t worker_count, s
     }
     if (status != CAROM_OK) {
         carom_tape_destroy(made);
-        return cr_status_refuse(error, status, "no memory for a tape");
+        return cr_tape_refuse(status, error);
     }
     *tape = made;
     return CAROM_OK;

@@ -1,5 +1,6 @@
 #include "carom/scene.h"
 #include "api/handles.h"
+#include "api/recording.h"
 #include "api/view.h"
 #include "core/assert.h"
 #include "core/memory.h"
@@ -177,6 +178,9 @@ carom_status carom_model_create(const carom_scene* scene, carom_model** model, c
     carom_status status = cr_build_model(&scene->text, &made->numbers, error);
     if (status == CAROM_OK) {
         status = cr_goals_build(&scene->text, made->numbers, &made->goal, error);
+    }
+    if (status == CAROM_OK) {
+        status = carom_recording_fill(scene->text.folder, made->numbers, &made->goal, error);
     }
     if (status != CAROM_OK) {
         carom_model_destroy(made);

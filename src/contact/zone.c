@@ -48,6 +48,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->before);
     cr_array_release(&zone->numbers);
     cr_zone_matrix_release(&zone->matrix);
+    cr_zone_dense_release(zone);
     cr_memory_free(zone);
 }
 
@@ -409,7 +410,7 @@ static carom_status finish(cr_zone* zone, double scale)
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         const int touching = line->row.gap + line->eps * line->row.lam < weak * scale;
-        zone->report.weakly_active += touching && line->row.lam < weak * most_lam;
+        zone->report.weakly_active += touching && line->row.lam <= weak * most_lam;
         describe(zone, line);
         if (line->row.lam > 0.0 && !cr_array_push(&zone->result, line->row)) {
             return CAROM_ERR_MEMORY;
@@ -505,9 +506,9 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     return status;
 }
 
-carom_status cr_zone_exact(cr_zone* zone)
+carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric)
 {
-    const carom_status status = build_matrix(zone, !zone->rubbing);
+    const carom_status status = build_matrix(zone, symmetric);
     if (status == CAROM_OK) {
         assemble(zone, CURVE_EXACT);
     }

@@ -17,6 +17,14 @@
 #include "contact/zone_matrix.h"
 #include "core/arena.h"
 
+// How the way back solves its system: by the sparse factor of the way there, or for comparison
+// densely by LAPACK, by a pivoted QR of the contacts or the whole of unknowns and multipliers.
+typedef enum cr_zone_gradient {
+    CR_ZONE_SPARSE,
+    CR_ZONE_DENSE_QR,
+    CR_ZONE_DENSE_KKT,
+} cr_zone_gradient;
+
 // What is to be solved. Everything is read, except the end of the members in `motion`.
 typedef struct cr_zone_task {
     const cr_body_set* bodies;
@@ -52,6 +60,9 @@ typedef struct cr_zone_task {
     double friction_speed; // m/s
     int32_t max_iterations;
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
+    // of the way back alone
+    int32_t gradient; // cr_zone_gradient
+    int32_t flat;     // nonzero: the gaps' curvature is left out, for comparison
 } cr_zone_task;
 
 // One contact of the solution.

@@ -7,9 +7,13 @@
 // number theta in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row
 // v = (B^T y + lam_bar) / eps, so y solves the transpose of the matrix that Newton used:
 // (H + B A / eps)^T y = z_bar - A^T lam_bar / eps.
-static carom_status solve(cr_zone* zone, double* y)
+static carom_status factor_as(cr_zone* zone, int32_t symmetric)
 {
-    carom_status status = cr_zone_exact(zone);
+    const int dense = zone->task->gradient != CR_ZONE_SPARSE;
+    carom_status status = cr_zone_exact(zone, symmetric);
+    if (status == CAROM_OK && dense) {
+        status = cr_zone_dense_factor(zone);
+    }
     if (status == CAROM_OK) {
         status = cr_zone_matrix_begin(&zone->matrix);
     }
@@ -19,24 +23,47 @@ static carom_status solve(cr_zone* zone, double* y)
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line_add(zone, &zone->line.items[i], 1.0 / zone->line.items[i].eps, 1);
     }
-    status = cr_zone_matrix_factor(&zone->matrix);
+    return dense ? CAROM_OK : cr_zone_matrix_factor(&zone->matrix);
+}
+
+// Where bodies stand on each other in perfect but unstable balance, edge upon edge, the step ends
+// at a saddle: the matrix is symmetric and not positive. The equations hold there all the same, and
+// so does their derivative.
+static carom_status factor(cr_zone* zone)
+{
+    const carom_status status = factor_as(zone, !zone->rubbing);
+    return status == CAROM_ERR_NOT_POSITIVE && !zone->rubbing ? factor_as(zone, 0) : status;
+}
+
+static carom_status solve_once(cr_zone* zone, double* y)
+{
+    if (zone->task->gradient != CR_ZONE_SPARSE) {
+        return cr_zone_dense_solve(zone, y);
+    }
+    cr_zone_matrix_solve_transposed(&zone->matrix, y);
+    return CAROM_OK;
+}
+
+static carom_status solve(cr_zone* zone, double* y)
+{
+    carom_status status = factor(zone);
     if (status != CAROM_OK) {
         return status;
     }
     double* r = zone->grad;
     memcpy(r, y, sizeof(double) * (size_t)zone->n);
-    cr_zone_matrix_solve_transposed(&zone->matrix, y);
-    for (int sweep = 0; sweep < 2; sweep++) { // of refinement
+    status = solve_once(zone, y);
+    for (int sweep = 0; sweep < 2 && status == CAROM_OK; sweep++) { // of refinement
         cr_zone_matrix_apply_transposed(&zone->matrix, y, zone->scratch);
         for (int32_t i = 0; i < zone->n; i++) {
             zone->scratch[i] = r[i] - zone->scratch[i];
         }
-        cr_zone_matrix_solve_transposed(&zone->matrix, zone->scratch);
+        status = solve_once(zone, zone->scratch);
         for (int32_t i = 0; i < zone->n; i++) {
             y[i] += zone->scratch[i];
         }
     }
-    return CAROM_OK;
+    return status;
 }
 
 static void gather_end(const cr_zone* zone, const cr_zone_bars* bars, double* y)
@@ -115,6 +142,9 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
                       cr_zone_line_dot(zone, line, line->f, y) + out->lam) /
                      line->eps;
     cr_row_adj(&row, rubs ? &slip : NULL, line->mu, lam, dofs, v, &local);
+    if (zone->task->flat) { // without lam y.dg/dz, whose derivative is the curvature
+        cr_row_adj(&row, NULL, 0.0, -lam, dofs, 0.0, &local);
+    }
     out->thickness += local.th;
     out->friction += local.mu;
     out->lever[0] += local.radius[0];
@@ -243,6 +273,11 @@ static void spread_sheet(cr_zone* zone, int32_t member, int32_t first_block, con
                                  .v0 = &bars->v0[from].x,
                                  .corner = bars->corner ? bars->corner[s] : NULL};
     cr_cloth_gradient_adj(&task->sheet[s], &task->material[s], &step, x, dofs, factor, &cloth);
+}
+
+carom_status cr_zone_adj_ready(cr_zone* zone, int32_t gradient)
+{
+    return gradient == CR_ZONE_SPARSE ? CAROM_OK : cr_zone_dense_open(zone);
 }
 
 carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,

@@ -26,6 +26,9 @@ typedef struct cr_zone_row_bars {
     double lam; // in: of its multiplier
 } cr_zone_row_bars;
 
+// Gets ready for a cr_zone_gradient. CAROM_ERR_FILE: it needs a LAPACK, and there is none.
+carom_status cr_zone_adj_ready(cr_zone* zone, int32_t gradient);
+
 // task as for cr_zone_solve, but: its candidates are the rows that carried a load, each with the
 // compliance it had in the end, `lam` [candidate_count] their multipliers, and motion holds the
 // end. Nothing is decided again. CAROM_ERR_NOT_POSITIVE when the equations have no unique

@@ -124,12 +124,13 @@ struct cr_zone {
     CR_ARRAY(double) numbers; // one block for the vectors below
     double *z, *target, *grad, *d, *mass, *z_before, *scratch; // [n]
     cr_zone_matrix matrix;
+    struct cr_zone_dense* dense; // NULL until it is asked for
     cr_zone_report report;
 };
 
 // zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
-carom_status cr_zone_exact(cr_zone* zone);
+carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric);
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
@@ -165,6 +166,14 @@ void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, 
 void cr_zone_line_foresee(cr_zone* zone);
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
                         const double* z); // a . z over the line's blocks
+
+// zone_dense.c: y := (H + B A / eps)^-T y as task->gradient says. The matrix holds H while it is
+// factored. CAROM_ERR_FILE: the machine has no LAPACK.
+typedef struct cr_zone_dense cr_zone_dense;
+carom_status cr_zone_dense_open(cr_zone* zone);
+carom_status cr_zone_dense_factor(cr_zone* zone);
+carom_status cr_zone_dense_solve(cr_zone* zone, double* y);
+void cr_zone_dense_release(cr_zone* zone);
 
 // zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the
 // step.

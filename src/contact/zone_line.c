@@ -776,7 +776,9 @@ void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* 
     if (bends) {
         cr_row_curve_make(&curve, row);
     }
-    cr_row_add_hessian(row, bends ? &curve : NULL, -line->row.lam, m);
+    if (!zone->task->flat) {
+        cr_row_add_hessian(row, bends ? &curve : NULL, -line->row.lam, m);
+    }
     if (line->mu > 0.0) {
         cr_row_slip slip;
         slip_of(zone, line, row, &slip);

@@ -105,6 +105,35 @@ void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b
     }
 }
 
+void cr_zone_matrix_spread(const cr_zone_matrix* m, int32_t stride, double* out)
+{
+    const size_t wide = (size_t)stride;
+    const int32_t n = m->scalar_count;
+    for (int32_t i = 0; i < n && m->dense; i++) {
+        memcpy(out + (size_t)i * wide, m->base.items + (size_t)i * (size_t)n,
+               (size_t)n * sizeof(double));
+    }
+    const cr_block_matrix* s = &m->sparse;
+    for (int32_t j = 0; j < s->block_count && !m->dense; j++) {
+        for (int32_t e = s->start.items[j]; e < s->start.items[j + 1]; e++) {
+            const int32_t i = s->row.items[e], ni = s->size.items[i], nj = s->size.items[j];
+            const double* lower = s->lower.items + s->place.items[e];
+            const double* upper = s->symmetric ? NULL : s->upper.items + s->place.items[e];
+            for (int32_t r = 0; r < ni; r++) {
+                for (int32_t c = 0; c < nj; c++) {
+                    const size_t row = (size_t)(s->first.items[i] + r);
+                    const size_t column = (size_t)(s->first.items[j] + c);
+                    const double there = lower[r * nj + c];
+                    out[row * wide + column] = there;
+                    if (i != j) {
+                        out[column * wide + row] = upper ? upper[c * ni + r] : there;
+                    }
+                }
+            }
+        }
+    }
+}
+
 void cr_zone_matrix_apply(const cr_zone_matrix* m, const double* x, double* y)
 {
     if (!m->dense) {

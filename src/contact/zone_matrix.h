@@ -29,6 +29,8 @@ void cr_zone_matrix_zero(cr_zone_matrix* m);
 // Adds b (row-major, size[i] x size[j]) at block (i,j). Of a symmetric matrix each off-diagonal
 // block is given once, either way round.
 void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b);
+// H, row-major with rows of `stride` numbers, where out is all zero.
+void cr_zone_matrix_spread(const cr_zone_matrix* m, int32_t stride, double* out);
 // y = H x, y = H^T x; between begin and reset, K instead of H
 void cr_zone_matrix_apply(const cr_zone_matrix* m, const double* x, double* y);
 void cr_zone_matrix_apply_transposed(const cr_zone_matrix* m, const double* x, double* y);

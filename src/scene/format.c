@@ -60,6 +60,8 @@ static const cr_field torque_item = {ITEM_VECTOR("torque", "N m", "of one step",
 #define SPEC cr_world_spec
 static const double earth[3] = {0, 0, -9.81};
 static const char* const zone_names[] = {"local", "global", NULL};
+static const char* const zone_gradient_names[] = {"sparse", "dense-qr", "dense-kkt", NULL};
+static const char* const curvature_names[] = {"on", "off", NULL};
 static const char* const cloth_solver_names[] = {"coupled", "paper", NULL};
 static const cr_field world_fields[] = {
     {VECTOR("gravity", numbers.gravity, "m/s^2", "acceleration of everything that moves freely", 0,
@@ -98,6 +100,14 @@ static const cr_field world_fields[] = {
             0, cloth_solver_names)},
     {SWITCH("separate", separate,
             "bodies that start in each other are moved apart instead of refused", 0)},
+    {CHOICE("zone_gradient", numbers.zone_gradient,
+            "how the way back solves a zone: by the sparse factor, or (for comparison) densely "
+            "by LAPACK, with a pivoted QR or the whole system",
+            0, zone_gradient_names)},
+    {CHOICE("curvature", numbers.flat_gradient,
+            "whether the way back keeps the curvature of contacts; off (for comparison) gives "
+            "gradients that are wrong",
+            0, curvature_names)},
     END,
 };
 #undef SPEC
@@ -473,6 +483,11 @@ static const cr_field term_fields[] = {
             norm_names)},
     {NUMBER("weight", weight, "", "factor of this term", 1, ANY, 0)},
     {ONE_OF("target", target, "what it should be", target_options), .otherwise = "0"},
+    {TEXT("recording", recording,
+          "instead of a target: a trajectory file, relative to the scene, in which the body is "
+          "where it should be. Positions only; of cloth every node counts, or one. Without "
+          "\"at\" the mean over all its frames"),
+     .otherwise = "none"},
     {VECTOR("axes", axes, "", "factor of each component, such as [1, 1, 0]", 1, ANY, 0)},
     END,
 };

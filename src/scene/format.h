@@ -123,6 +123,7 @@ typedef struct cr_term_spec {
     int32_t norm; // cr_goal_norm
     double weight;
     int32_t target;
+    const char* recording; // NULL: none
     double axes[3];
 } cr_term_spec;
 

@@ -168,6 +168,26 @@ static carom_status read_target(reader* r, const cr_term_spec* spec, cr_goal_ter
     return CAROM_OK;
 }
 
+// The name alone: whoever can read trajectories fills in the rest.
+static carom_status read_recording(reader* r, int32_t value, const cr_term_spec* spec,
+                                   cr_goal_term* term)
+{
+    if (term->what != CR_GOAL_POSITION || spec->target >= 0 || spec->point[0] == spec->point[0] ||
+        term->when == CR_GOAL_OVER) {
+        return cr_form_refuse(r->json, value, &r->path, r->error,
+                              "follows a recording, which gives positions of centres and nodes: it "
+                              "has to be a \"position\" without \"target\" and \"point\", and "
+                              "without \"at\" it means always");
+    }
+    const size_t length = strlen(spec->recording) + 1;
+    term->recording = cr_memory_take(length, 1);
+    if (!term->recording) {
+        return no_memory(r);
+    }
+    memcpy(term->recording, spec->recording, length);
+    return CAROM_OK;
+}
+
 static carom_status read_term(reader* r, int32_t value, cr_goal_term* term)
 {
     cr_term_spec spec;
@@ -201,6 +221,9 @@ static carom_status read_term(reader* r, int32_t value, cr_goal_term* term)
                                                cr_vec3_load(r->model->own_t + 3 * f)));
     }
     status = read_times(r, &spec, term);
+    if (status == CAROM_OK && spec.recording) {
+        return read_recording(r, value, &spec, term);
+    }
     return status == CAROM_OK ? read_target(r, &spec, term) : status;
 }
 

@@ -6,6 +6,7 @@ void cr_goal_release(cr_goal* goal)
     for (int32_t i = 0; goal->term && i < goal->term_count; i++) {
         cr_memory_free(goal->term[i].time);
         cr_memory_free(goal->term[i].target);
+        cr_memory_free(goal->term[i].recording);
     }
     for (int32_t i = 0; goal->parameter && i < goal->parameter_count; i++) {
         cr_memory_free(goal->parameter[i].min);

@@ -47,9 +47,11 @@ typedef struct cr_goal_term {
     double point[3];    // m, in the body's frame (that of cr_body_set.p); 0 is the centre of mass
     double axes[3];     // factor of each component
     int32_t time_count; // 0 unless TIMES
-    int32_t numbers;    // per target: 1, 3 or 4
+    int32_t numbers;    // per target: 1, 3 or 4; of a recorded cloth 3 per node
     double* time;       // [time_count] s
-    double* target;     // [numbers * max(1, time_count)]
+    double* target;     // [numbers * max(1, time_count)]; NULL: the recording was not there
+    char* recording;    // file with the motion that is the target, NULL: none. Cloth is then
+                        // compared node by node, by the mean over its nodes
 } cr_goal_term;
 
 // name, who has it (W world, R rigid, K kinematic, F fixed, C cloth), numbers per item (0:

@@ -19,6 +19,8 @@ typedef struct cr_world {
     int32_t max_iterations; // Newton iterations of one zone
     int32_t one_zone;       // nonzero: everything is one zone, for comparison
     int32_t cloth_paper;    // nonzero: the linearised cloth step with mass-metric projection
+    int32_t zone_gradient;  // cr_zone_gradient: how the way back solves a zone
+    int32_t flat_gradient;  // nonzero: the way back leaves the curvature of contacts out
 } cr_world;
 
 // Positions at given times; before the first and after the last the end values hold.

@@ -61,6 +61,36 @@ expect 2 'lists no parameters' gradcheck "$dir/plain.json" --set 'objective={"te
 expect 2 '--method is "newton"' optimize "$dir/aim.json" --method newton
 expect 2 'contact force on "floor"' grad "$dir/floor.json"
 
+# A tape with little memory: the same bits within it, and no more than twice the steps again.
+"$carom" grad examples/marble.json --steps 300 --json >"$dir/whole.json" &&
+    "$carom" grad examples/marble.json --steps 300 --tape-memory 0.9 --json >"$dir/small.json" &&
+    python3 - "$dir/whole.json" "$dir/small.json" <<'CHECK' || bad=1
+import json, sys
+whole, small = (json.load(open(path)) for path in sys.argv[1:])
+good = (whole["parameters"] == small["parameters"] and whole["replayed_steps"] == 0
+        and whole["tape_bytes"] > 2e6 and small["tape_bytes"] <= 0.9e6
+        and 0 < small["replayed_steps"] <= 600)
+if not good:
+    print("a small tape:", whole["tape_bytes"], small["tape_bytes"], small["replayed_steps"],
+          "the same gradient:", whole["parameters"] == small["parameters"])
+sys.exit(not good)
+CHECK
+
+# Targets from a recorded motion.
+cp examples/curtain.json "$dir/curtain.json"
+expect 2 'follows the recording "curtain.carom", which is not there' grad "$dir/curtain.json"
+expect 0 'steps     12' run "$dir/curtain.json" --steps 12 --every 4 --out "$dir/curtain.carom"
+expect 0 'objective 0 over 12' grad "$dir/curtain.json" --set world.duration=0.12
+expect 0 'objective 0 over 12' grad "$dir/curtain.json" --set world.duration=0.12 \
+    --set 'objective.terms[0].at=[0.04,0.12]'
+expect 2 'no frame at a time' grad "$dir/curtain.json" --set 'objective.terms[0].at=[0.05]'
+expect 2 'does not last' grad "$dir/curtain.json" --set 'objective.terms[0].at=[0.4]'
+expect 2 'no such body' grad "$dir/curtain.json" --set bodies.strip.name=sail \
+    --set 'objective.terms[0].of=sail' --set 'parameters=[]'
+expect 2 'another number of nodes' grad "$dir/curtain.json" --set bodies.strip.mesh.sheet.nx=5
+expect 0 'good' gradcheck examples/curtain.json
+expect 2 'follows a recording' grad "$dir/curtain.json" --set 'objective.terms[0].what=velocity'
+
 # The number found, in the scene written: running it leads to the target.
 for method in lbfgs gd adam; do
     expect 0 'objective' optimize "$dir/aim.json" --method $method --iterations 400 \

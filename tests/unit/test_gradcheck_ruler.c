@@ -12,14 +12,18 @@ typedef struct known {
     uint64_t seed;
 } known;
 
-enum { SMOOTH, LINEAR, CONSTANT, KINKED, TORN, BROKEN, HALF_BROKEN, STEEP };
+enum { SMOOTH, LINEAR, CONSTANT, KINKED, TORN, BROKEN, HALF_BROKEN, STEEP, CROWDED };
 
 static carom_status value_of(void* user, const double* x, double* value, carom_error* error)
 {
     known* k = user;
     (void)error;
     k->trace[1] = k->kind == KINKED && x[0] > 1.0; // the contact that makes the kink
+    k->trace[1] |= k->kind == CROWDED && fabs(x[0] - 1.0) > 1e-4;
     switch (k->kind) {
+    case CROWDED: // steep, and other contacts on both sides of a narrow valley
+        *value = exp(30.0 * x[0]) + (k->trace[1] ? x[0] : 1.0) + x[1];
+        return CAROM_OK;
     case LINEAR:
         *value = 3.0 * x[0] - 2.0 * x[1] + x[5];
         return CAROM_OK;
@@ -224,6 +228,20 @@ static void test_steep_functions(void)
     CHECK(r.max_relative_error < 1e-9);
 }
 
+// Of the steps asked for only the smallest stays within the valley; one difference is not enough.
+static void test_narrow_valleys(void)
+{
+    known k = {.kind = CROWDED};
+    cr_gradcheck_group group = {.first = 0, .count = 2, .scale = 1.0};
+    cr_gradcheck_report r;
+    const double g[SIZE] = {30.0 * exp(30.0), 1.0};
+    CHECK(run(&k, at, g, &group, 1, &r) == CAROM_OK);
+    CHECK(r.kinks == 0 && r.failed == 0 && r.max_relative_error < 1e-7);
+    const double wrong[SIZE] = {30.0 * exp(30.0) * (1.0 + 1e-5), 1.0};
+    CHECK(run(&k, at, wrong, &group, 1, &r) == CAROM_OK);
+    CHECK(r.kinks == 0 && r.max_relative_error > 5e-6);
+}
+
 static void test_a_choice_is_spread(void)
 {
     known k = {.kind = SMOOTH};
@@ -250,6 +268,7 @@ int main(void)
     RUN(test_noise_is_told);
     RUN(test_runs_that_fail);
     RUN(test_steep_functions);
+    RUN(test_narrow_valleys);
     RUN(test_a_choice_is_spread);
     return check_failures != 0;
 }

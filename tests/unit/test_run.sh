@@ -216,7 +216,9 @@ expect 1 "No such file" export "$room/run.trj" --format obj --out "$room/no/such
 expect 0 '"bench": "falling-cubes"' bench falling-cubes --n 3 --steps 1 --json
 holds "{'bench', 'n', 'method', 'steps', 'forward_s_per_step', 'backward_s_per_step',
         'peak_rss_bytes', 'tape_bytes_per_step', 'zones', 'max_zone_dofs',
-        'max_zone_contacts'} <= set(r)"
+        'max_zone_contacts'} <= set(r)
+        and r['backward_s_per_step'] > 0 and r['tape_bytes_per_step'] > 0"
+expect 0 '"backward_s_per_step": null' bench falling-cubes --n 3 --steps 1 --forward --json
 expect 0 '"zones": 1,' bench stacked-cubes --n 6 --steps 3 --json
 holds "r['max_zone_dofs'] == 36 and r['max_zone_contacts'] > 6"
 expect 0 '"zones": 1,' bench stacked-cubes --n 7 --steps 3 --json
