@@ -19,19 +19,25 @@ typedef struct golden_scene {
     "'ny': 1}}, 'position': [0.31, 0.17, 0]}"
 
 static const golden_scene golden_scenes[] = {
-    {"pile", 40,
+    {"pile", 25,
      "{'carom': 1, 'world': {'dt': 0.01}, 'bodies': [" GOLDEN_FLOOR
      ", {'mesh': {'box': {'x': 0.2, 'y': 0.18, 'z': 0.16}}, 'position': [0, 0, 0.09], 'rotation': "
      "[0.02, 0.01, 0.3], 'copies': {'count': [2, 2, 3], 'spacing': [0.22, 0.21, 0.19], 'jitter': "
      "[0.004, 0.004, 0.002]}}]}"},
     // many islands of different sizes: several workers have something to share
-    {"islands", 40,
+    {"islands", 15,
      "{'carom': 1, 'world': {'dt': 0.01, 'friction': 0.4}, 'bodies': [" GOLDEN_FLOOR
      ", {'sphere': {'radius': 0.05}, 'mass': 0.3, 'position': [-1, -1, 0.08], 'velocity': [0.4, "
      "0.1, 0], 'copies': {'count': [5, 4, 1], 'spacing': [0.5, 0.45, 0], 'jitter': [0.01, 0.01, "
      "0.02]}}, {'mesh': {'box': {'x': 0.1, 'y': 0.1, 'z': 0.1}}, 'position': [-1.2, -0.8, 0.06], "
      "'angular_velocity': [1, 2, 3], 'copies': {'count': [4, 3, 2], 'spacing': [0.5, 0.5, "
      "0.12]}}]}"},
+    // so much that may touch that the islands are shared among the workers
+    {"crowd", 5,
+     "{'carom': 1, 'world': {'dt': 0.01}, 'bodies': [" GOLDEN_FLOOR
+     ", {'mesh': {'box': {'x': 0.1, 'y': 0.1, 'z': 0.1}}, 'position': [-1.5, -1.5, 0.06], "
+     "'velocity': [0.3, 0.2, -1], 'angular_velocity': [1, 2, 3], 'copies': {'count': [9, 8, 2], "
+     "'spacing': [0.3, 0.3, 0.12], 'jitter': [0.01, 0.01, 0.004]}}]}"},
     {"cloth", 40,
      "{'carom': 1, 'world': {'dt': 0.01, 'wind': [3, 1, 0]}, 'bodies': [{'type': 'cloth', 'mesh': "
      "{'sheet': {'width': 0.5, 'height': 0.5, 'nx': 7, 'ny': 7}}, 'drag_normal': 1, "
