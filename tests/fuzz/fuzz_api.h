@@ -4,8 +4,6 @@
 #pragma once
 
 #include "fuzz_scene.h"
-#include <stdio.h>
-#include <unistd.h>
 
 typedef struct fuzz_api {
     const uint8_t* at;
@@ -87,18 +85,28 @@ static inline const char* fuzz_api_word(fuzz_api* f)
     return b >= 250 ? NULL : words[b % (sizeof words / sizeof *words)];
 }
 
+static const char* const fuzz_api_files[] = {"a.json", "a.carom",    "a.obj",
+                                             "a.ply",  "none/a.obj", ""};
+
 static inline const char* fuzz_api_path(fuzz_api* f)
 {
     static char path[64];
-    static const char* const ends[] = {"a.json", "a.carom", "a.obj", "a.ply", "none/a.obj", ""};
-    if (!path[0]) {
-        char folder[] = "/tmp/carom_fuzz_XXXXXX";
-        fuzz_scene_keep(mkdtemp(folder) != NULL);
-        snprintf(path, sizeof path, "%s/", folder);
-    }
     const uint8_t b = fuzz_api_byte(f);
-    snprintf(path + 23, sizeof path - 23, "%s", ends[b % 6]); // after "/tmp/carom_fuzz_XXXXXX/"
+    snprintf(path, sizeof path, "%s/%s", fuzz_scene_folder(), fuzz_api_files[b % 6]);
     return b >= 250 ? NULL : path;
+}
+
+// Takes away what was written, at the end of a program.
+static inline void fuzz_api_tidy(void)
+{
+    char path[64];
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", fuzz_scene_folder(), fuzz_api_files[i]);
+        unlink(path);
+        snprintf(path, sizeof path, "%s/%s.part", fuzz_scene_folder(), fuzz_api_files[i]);
+        unlink(path);
+    }
+    rmdir(fuzz_scene_folder());
 }
 
 // ---- what is judged

@@ -4,8 +4,6 @@
 
 #include "fuzz_scene.h"
 #include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 // The importers read files: one of our own, over and over, in an empty folder.
 static inline const char* fuzz_import_file(const uint8_t* data, size_t size)
@@ -13,14 +11,18 @@ static inline const char* fuzz_import_file(const uint8_t* data, size_t size)
     static char path[64];
     static int file = -1;
     if (file < 0) {
-        char folder[] = "/tmp/carom_fuzz_XXXXXX";
-        fuzz_scene_keep(mkdtemp(folder) != NULL);
-        snprintf(path, sizeof path, "%s/scene.json", folder);
+        snprintf(path, sizeof path, "%s/scene.json", fuzz_scene_folder());
         file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
         fuzz_scene_keep(file >= 0);
     }
     fuzz_scene_keep(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
     return path;
+}
+
+// Takes the file away again, at the end of a program.
+static inline void fuzz_import_tidy(void)
+{
+    unlink(fuzz_import_file((const uint8_t*)"", 0));
 }
 
 static inline void fuzz_import(const uint8_t* data, size_t size)

@@ -5,8 +5,10 @@
 #include <carom/carom.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static inline void fuzz_scene_keep(int kept)
 {
@@ -20,6 +22,18 @@ static inline int fuzz_scene_good(carom_status status, const carom_error* error)
 {
     fuzz_scene_keep(status == CAROM_OK || (error->status == status && error->message[0] != 0));
     return status == CAROM_OK;
+}
+
+// A folder of our own for files that a run writes: "/tmp/carom_fuzz_XXXXXX".
+static inline const char* fuzz_scene_folder(void)
+{
+    static char folder[] = "/tmp/carom_fuzz_XXXXXX";
+    static int made;
+    if (!made) {
+        fuzz_scene_keep(mkdtemp(folder) != NULL);
+        made = 1;
+    }
+    return folder;
 }
 
 // Counts multiply: 99 x 99 x 99 copies of a sheet of 999 x 999 cells fit into a short text. Only a
