@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if UINTPTR_MAX < UINT64_MAX
+#error "carom needs a 64-bit machine: meshes and tapes outgrow 32 bits of address"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -9,8 +9,8 @@ extern "C" {
 
 typedef struct carom_sim carom_sim; // a model, a state and scratch; one thread at a time
 
-// The model must outlive the simulation. worker_count: threads that islands are shared among; the
-// results do not depend on it.
+// The model must outlive the simulation. worker_count: threads that islands are shared among, 1
+// to 256 (what is beyond counts as the end of that range); the results do not depend on it.
 CAROM_API carom_status carom_sim_create(const carom_model* model, int32_t worker_count,
                                         carom_sim** sim, carom_error* error);
 CAROM_API void carom_sim_destroy(carom_sim* sim);

@@ -1,5 +1,6 @@
 #include "adjoint/optimize.h"
 #include "core/memory.h"
+#include "math/scalar.h"
 #include <math.h>
 #include <string.h>
 
@@ -278,8 +279,8 @@ static cr_optimize_end step_descent(search* s, double* rate)
 
 static cr_optimize_end step_adam(search* s, int32_t iteration, double rate)
 {
-    const double first = 1.0 - pow(adam_first, iteration),
-                 second = 1.0 - pow(adam_second, iteration);
+    const double first = 1.0 - cr_scalar_power(adam_first, iteration),
+                 second = 1.0 - cr_scalar_power(adam_second, iteration);
     double largest = 0.0;
     for (int32_t i = 0; i < s->n; i++) {
         s->m1[i] = adam_first * s->m1[i] + (1.0 - adam_first) * s->g[i];

@@ -124,7 +124,10 @@ static carom_status run(cr_problem* p, const double* theta, cr_tape* tape, doubl
             return cr_status_refuse(error, CAROM_ERR_INTERRUPTED, "stopped by hand");
         }
         status = cr_state_copy(&p->before, cr_sim_state(p->sim));
-        if (status == CAROM_OK) {
+        if (status != CAROM_OK) {
+            cr_status_refuse(error, status, "no memory for the state of step %lld",
+                             (long long)step);
+        } else {
             status = tape ? cr_tape_step(tape, p->sim, error) : cr_sim_step(p->sim, error);
         }
         if (status == CAROM_OK) {

@@ -1,5 +1,6 @@
 #include "adjoint/tape.h"
 #include "adjoint/backward.h"
+#include "core/assert.h"
 #include "core/memory.h"
 #include "sim/sim_inside.h"
 #include <string.h>
@@ -338,6 +339,15 @@ static carom_status append_record(cr_tape* tape, const cr_sim* sim)
     return CAROM_OK;
 }
 
+// Back to where the tape's last step, or its first checkpoint, left the simulation. It was there
+// before, so it needs no memory.
+static void undo_step(const cr_tape* tape, cr_sim* sim)
+{
+    const cr_state* before = tape->note.count > 0 ? &tape->last : &tape->checkpoint.items[0];
+    const carom_status status = cr_state_copy(&sim->state, before);
+    CR_ASSERT(status == CAROM_OK);
+}
+
 carom_status cr_tape_step(cr_tape* tape, cr_sim* sim, carom_error* error)
 {
     carom_status status = check_step(tape, sim, error);
@@ -370,6 +380,10 @@ carom_status cr_tape_step(cr_tape* tape, cr_sim* sim, carom_error* error)
     if (status != CAROM_OK) {
         return status;
     }
+    if (!cr_array_reserve(&tape->last.memory, sim->state.memory.count)) {
+        undo_step(tape, sim);
+        return no_memory(error);
+    }
     const size_t held = cr_record_bytes(&tape->pool);
     status = append_record(tape, sim);
     size_t bytes = 0;
@@ -381,7 +395,9 @@ carom_status cr_tape_step(cr_tape* tape, cr_sim* sim, carom_error* error)
     tape->note.items[tape->note.count++] = (step_note){bytes, control};
     tape->record_bytes += bytes;
     tape->weakly_active += cr_sim_report(sim)->weakly_active;
-    return cr_state_copy(&tape->last, cr_sim_state(sim)) == CAROM_OK ? CAROM_OK : no_memory(error);
+    status = cr_state_copy(&tape->last, cr_sim_state(sim));
+    CR_ASSERT(status == CAROM_OK); // there is room
+    return status;
 }
 
 // ---- backward

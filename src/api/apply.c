@@ -97,9 +97,9 @@ static void set_rotation(writer* w, const char* path, int32_t body)
     if (has(w, body, "euler_degrees")) { // R = Rz Ry Rx
         const double degrees = 180.0 / 3.14159265358979323846;
         const cr_mat3 r = cr_quat_to_matrix(q);
-        out[0] = degrees * atan2(r.m[2][1], r.m[2][2]);
-        out[1] = degrees * asin(fmax(-1.0, fmin(1.0, -r.m[2][0])));
-        out[2] = degrees * atan2(r.m[1][0], r.m[0][0]);
+        out[0] = degrees * cr_atan2(r.m[2][1], r.m[2][2]);
+        out[1] = degrees * cr_asin(-r.m[2][0]);
+        out[2] = degrees * cr_atan2(r.m[1][0], r.m[0][0]);
         set_of(w, path, "euler_degrees", out, 3, 0);
     } else if (has(w, body, "quaternion")) {
         cr_quat_store(out, q);

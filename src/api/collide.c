@@ -23,7 +23,9 @@ int carom_ccd_hit(carom_pair pair, const double x0[12], const double x1[12], dou
                   double* toi)
 {
     cr_vec3 a[4], b[4];
-    if (!(pair >= CAROM_PAIR_POINT_POINT && pair <= CAROM_PAIR_EDGE_EDGE)) {
+    double ignored;
+    toi = toi ? toi : &ignored;
+    if (!(pair >= CAROM_PAIR_POINT_POINT && pair <= CAROM_PAIR_EDGE_EDGE) || !x0 || !x1) {
         *toi = 0;
         return 1;
     }

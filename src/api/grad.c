@@ -78,12 +78,15 @@ void carom_problem_destroy(carom_problem* problem)
 
 int32_t carom_problem_parameter_count(const carom_problem* problem)
 {
-    return cr_parameters_count(problem->inside.parameters);
+    return problem ? cr_parameters_count(problem->inside.parameters) : 0;
 }
 
 carom_status carom_problem_parameter(const carom_problem* problem, int32_t parameter,
                                      carom_parameter_info* info)
 {
+    if (!problem || !info) {
+        return CAROM_ERR_ARGUMENT;
+    }
     if (parameter < 0 || parameter >= carom_problem_parameter_count(problem)) {
         return CAROM_ERR_ARGUMENT;
     }
@@ -99,22 +102,28 @@ carom_status carom_problem_parameter(const carom_problem* problem, int32_t param
 
 int32_t carom_problem_size(const carom_problem* problem)
 {
-    return cr_parameters_size(problem->inside.parameters);
+    return problem ? cr_parameters_size(problem->inside.parameters) : 0;
 }
 
 int64_t carom_problem_steps(const carom_problem* problem)
 {
-    return problem->inside.steps;
+    return problem ? problem->inside.steps : 0;
 }
 
 void carom_problem_scene(const carom_problem* problem, double* theta)
 {
+    if (!problem || !theta) {
+        return;
+    }
     memcpy(theta, cr_parameters_scene(problem->inside.parameters),
            (size_t)carom_problem_size(problem) * sizeof(double));
 }
 
 void carom_problem_range(const carom_problem* problem, double* start, double* least, double* most)
 {
+    if (!problem || !start || !least || !most) {
+        return;
+    }
     cr_parameters_range(problem->inside.parameters, start, least, most);
 }
 
@@ -141,6 +150,9 @@ carom_status carom_problem_gradient(carom_problem* problem, const double* theta,
 
 carom_problem_info carom_problem_about(const carom_problem* problem)
 {
+    if (!problem) {
+        return (carom_problem_info){0};
+    }
     const cr_problem* p = &problem->inside;
     return (carom_problem_info){.forward_s = p->forward_s,
                                 .backward_s = p->backward_s,
@@ -359,6 +371,9 @@ void carom_tape_destroy(carom_tape* tape)
 
 void carom_tape_reset(carom_tape* tape)
 {
+    if (!tape) {
+        return;
+    }
     cr_tape_reset(tape->tape);
 }
 
@@ -370,16 +385,19 @@ carom_status carom_tape_step(carom_tape* tape, carom_sim* sim, carom_error* erro
 
 int64_t carom_tape_steps(const carom_tape* tape)
 {
-    return cr_tape_steps(tape->tape);
+    return tape ? cr_tape_steps(tape->tape) : 0;
 }
 
 size_t carom_tape_bytes(const carom_tape* tape)
 {
-    return cr_tape_bytes(tape->tape);
+    return tape ? cr_tape_bytes(tape->tape) : 0;
 }
 
 void carom_tape_rewind(carom_tape* tape)
 {
+    if (!tape) {
+        return;
+    }
     cr_tape_rewind(tape->tape);
 }
 

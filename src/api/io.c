@@ -97,17 +97,17 @@ void carom_recorder_destroy(carom_recorder* recorder)
 
 const char* carom_recorder_path(const carom_recorder* recorder)
 {
-    return cr_recorder_path(recorder->file);
+    return recorder ? cr_recorder_path(recorder->file) : "";
 }
 
 int64_t carom_recorder_size(const carom_recorder* recorder)
 {
-    return cr_recorder_size(recorder->file);
+    return recorder ? cr_recorder_size(recorder->file) : 0;
 }
 
 int64_t carom_recorder_frames(const carom_recorder* recorder)
 {
-    return cr_recorder_frames(recorder->file);
+    return recorder ? cr_recorder_frames(recorder->file) : 0;
 }
 
 // ---- reading
@@ -147,6 +147,10 @@ void carom_trajectory_close(carom_trajectory* trajectory)
 
 carom_trajectory_info carom_trajectory_about(const carom_trajectory* trajectory)
 {
+    if (!trajectory) {
+        return (carom_trajectory_info){
+            .end_text = "", .outcome_text = "", .scene_name = "", .scene_text = ""};
+    }
     const cr_trajectory* file = trajectory->file;
     const cr_surface* s = &file->model->surface;
     return (carom_trajectory_info){.frame_count = file->frame.count,
@@ -169,22 +173,23 @@ carom_trajectory_info carom_trajectory_about(const carom_trajectory* trajectory)
 carom_status carom_trajectory_body(const carom_trajectory* trajectory, int32_t body,
                                    carom_body_info* info)
 {
-    return carom_view_body(trajectory->file->model, body, info);
+    return trajectory && info ? carom_view_body(trajectory->file->model, body, info)
+                              : CAROM_ERR_ARGUMENT;
 }
 
 const double* carom_trajectory_mesh(const carom_trajectory* trajectory)
 {
-    return trajectory->file->model->bodies.p;
+    return trajectory ? trajectory->file->model->bodies.p : NULL;
 }
 
 const int32_t* carom_trajectory_edges(const carom_trajectory* trajectory)
 {
-    return trajectory->file->model->surface.edge;
+    return trajectory ? trajectory->file->model->surface.edge : NULL;
 }
 
 const int32_t* carom_trajectory_faces(const carom_trajectory* trajectory)
 {
-    return trajectory->file->model->surface.face;
+    return trajectory ? trajectory->file->model->surface.face : NULL;
 }
 
 carom_status carom_trajectory_read(carom_trajectory* trajectory, int64_t frame, carom_error* error)
@@ -198,7 +203,7 @@ carom_status carom_trajectory_read(carom_trajectory* trajectory, int64_t frame, 
 // Of no frame everything is 0.
 static cr_trajectory_step step_now(const carom_trajectory* trajectory)
 {
-    return trajectory->file->step ? *trajectory->file->step : (cr_trajectory_step){0};
+    return trajectory && trajectory->file->step ? *trajectory->file->step : (cr_trajectory_step){0};
 }
 
 int64_t carom_trajectory_step(const carom_trajectory* trajectory)
@@ -242,6 +247,9 @@ carom_step_info carom_trajectory_step_info(const carom_trajectory* trajectory)
 carom_status carom_trajectory_body_state(const carom_trajectory* trajectory, int32_t body,
                                          carom_body_state* state)
 {
+    if (!trajectory || !state) {
+        return CAROM_ERR_ARGUMENT;
+    }
     const cr_trajectory* file = trajectory->file;
     return file->step ? carom_view_state(file->model, &file->state, body, state) : CAROM_ERR_MISUSE;
 }
@@ -253,6 +261,9 @@ int32_t carom_trajectory_contact_count(const carom_trajectory* trajectory)
 
 void carom_trajectory_contact(const carom_trajectory* trajectory, int32_t i, carom_contact* contact)
 {
+    if (!contact) {
+        return;
+    }
     *contact = (carom_contact){{-1, -1}, {0}, {0}, {0}, -1};
     if (i < 0 || i >= carom_trajectory_contact_count(trajectory)) {
         return;
@@ -267,6 +278,9 @@ void carom_trajectory_contact(const carom_trajectory* trajectory, int32_t i, car
 
 carom_status carom_trajectory_vertices(const carom_trajectory* trajectory, double* x)
 {
+    if (!trajectory || !x) {
+        return CAROM_ERR_ARGUMENT;
+    }
     const cr_trajectory* file = trajectory->file;
     if (!file->step) {
         return CAROM_ERR_MISUSE;

@@ -136,37 +136,37 @@ carom_status carom_mesh_save(const carom_mesh* mesh, const char* path, carom_err
 
 int32_t carom_mesh_vertex_count(const carom_mesh* mesh)
 {
-    return mesh->mesh.vertex_count;
+    return mesh ? mesh->mesh.vertex_count : 0;
 }
 
 int32_t carom_mesh_face_count(const carom_mesh* mesh)
 {
-    return mesh->mesh.face_count;
+    return mesh ? mesh->mesh.face_count : 0;
 }
 
 const double* carom_mesh_vertices(const carom_mesh* mesh)
 {
-    return mesh->mesh.x;
+    return mesh ? mesh->mesh.x : NULL;
 }
 
 const int32_t* carom_mesh_faces(const carom_mesh* mesh)
 {
-    return mesh->mesh.face;
+    return mesh ? mesh->mesh.face : NULL;
 }
 
 int32_t carom_mesh_uv_count(const carom_mesh* mesh)
 {
-    return mesh->mesh.uv_count;
+    return mesh ? mesh->mesh.uv_count : 0;
 }
 
 const double* carom_mesh_uv(const carom_mesh* mesh)
 {
-    return mesh->mesh.uv;
+    return mesh ? mesh->mesh.uv : NULL;
 }
 
 const int32_t* carom_mesh_face_uv(const carom_mesh* mesh)
 {
-    return mesh->mesh.face_uv;
+    return mesh ? mesh->mesh.face_uv : NULL;
 }
 
 int32_t carom_mesh_shape_count(void)

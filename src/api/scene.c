@@ -201,7 +201,7 @@ void carom_model_destroy(carom_model* model)
 
 int32_t carom_model_body_count(const carom_model* model)
 {
-    return model->numbers->bodies.body_count;
+    return model ? model->numbers->bodies.body_count : 0;
 }
 
 const char* carom_model_body_name(const carom_model* model, int32_t body)
@@ -221,32 +221,32 @@ int32_t carom_model_body_find(const carom_model* model, const char* name)
 
 int32_t carom_model_vertex_count(const carom_model* model)
 {
-    return model->numbers->bodies.vertex_count;
+    return model ? model->numbers->bodies.vertex_count : 0;
 }
 
 double carom_model_dt(const carom_model* model)
 {
-    return model->numbers->world.dt;
+    return model ? model->numbers->world.dt : 0;
 }
 
 double carom_model_duration(const carom_model* model)
 {
-    return model->numbers->world.duration;
+    return model ? model->numbers->world.duration : 0;
 }
 
 int32_t carom_model_note_count(const carom_model* model)
 {
-    return model->numbers->note_count;
+    return model ? model->numbers->note_count : 0;
 }
 
 const char* carom_model_note(const carom_model* model, int32_t note)
 {
-    return note >= 0 && note < model->numbers->note_count ? model->numbers->note[note] : "";
+    return note >= 0 && note < carom_model_note_count(model) ? model->numbers->note[note] : "";
 }
 
 carom_status carom_model_body(const carom_model* model, int32_t body, carom_body_info* info)
 {
-    return carom_view_body(model->numbers, body, info);
+    return model && info ? carom_view_body(model->numbers, body, info) : CAROM_ERR_ARGUMENT;
 }
 
 const char* carom_body_kind_name(carom_body_kind kind)
@@ -266,11 +266,14 @@ const char* carom_body_kind_name(carom_body_kind kind)
 
 int32_t carom_model_term_count(const carom_model* model)
 {
-    return model->goal.term_count;
+    return model ? model->goal.term_count : 0;
 }
 
 const char* carom_model_term(const carom_model* model, int32_t term, int32_t* body)
 {
+    if (!model || !body) {
+        return NULL;
+    }
     if (term < 0 || term >= model->goal.term_count) {
         return NULL;
     }
@@ -280,11 +283,14 @@ const char* carom_model_term(const carom_model* model, int32_t term, int32_t* bo
 
 int32_t carom_model_parameter_count(const carom_model* model)
 {
-    return model->goal.parameter_count;
+    return model ? model->goal.parameter_count : 0;
 }
 
 const char* carom_model_parameter(const carom_model* model, int32_t parameter, int32_t* body)
 {
+    if (!model || !body) {
+        return NULL;
+    }
     if (parameter < 0 || parameter >= model->goal.parameter_count) {
         return NULL;
     }

@@ -41,38 +41,48 @@ carom_status carom_sim_step(carom_sim* sim, carom_error* error)
 
 carom_status carom_sim_reset(carom_sim* sim)
 {
+    if (!sim) {
+        return CAROM_ERR_ARGUMENT;
+    }
     cr_sim_reset(sim->sim);
     return CAROM_OK;
 }
 
 double carom_sim_time(const carom_sim* sim)
 {
-    return cr_sim_state(sim->sim)->time;
+    return sim ? cr_sim_state(sim->sim)->time : 0;
 }
 
 int64_t carom_sim_steps(const carom_sim* sim)
 {
-    return cr_sim_state(sim->sim)->step;
+    return sim ? cr_sim_state(sim->sim)->step : 0;
 }
 
 uint64_t carom_sim_hash(const carom_sim* sim)
 {
-    return cr_state_hash(cr_sim_state(sim->sim));
+    return sim ? cr_state_hash(cr_sim_state(sim->sim)) : 0;
 }
 
 carom_status carom_sim_body(const carom_sim* sim, int32_t body, carom_body_state* out)
 {
-    return carom_view_state(sim->model->numbers, cr_sim_state(sim->sim), body, out);
+    return sim && out ? carom_view_state(sim->model->numbers, cr_sim_state(sim->sim), body, out)
+                      : CAROM_ERR_ARGUMENT;
 }
 
 void carom_sim_vertices(const carom_sim* sim, double* x)
 {
+    if (!sim || !x) {
+        return;
+    }
     cr_state_vertices(cr_sim_state(sim->sim), sim->model->numbers, x);
 }
 
 carom_status carom_sim_set_force(carom_sim* sim, int32_t body, const double force[3],
                                  const double torque[3])
 {
+    if (!sim || !force || !torque) {
+        return CAROM_ERR_ARGUMENT;
+    }
     const cr_body_set* bodies = &sim->model->numbers->bodies;
     if (body < 0 || body >= bodies->body_count || bodies->kind[body] != CR_BODY_RIGID) {
         return CAROM_ERR_ARGUMENT;
@@ -89,15 +99,21 @@ carom_status carom_sim_set_force(carom_sim* sim, int32_t body, const double forc
 
 int32_t carom_sim_contact_count(const carom_sim* sim)
 {
+    if (!sim) {
+        return 0;
+    }
     const cr_contact* contacts;
     return cr_sim_contacts(sim->sim, &contacts);
 }
 
 void carom_sim_contact(const carom_sim* sim, int32_t i, carom_contact* out)
 {
+    if (!out) {
+        return;
+    }
     const cr_contact* contacts;
     *out = (carom_contact){{-1, -1}, {0}, {0}, {0}, -1};
-    if (i < 0 || i >= cr_sim_contacts(sim->sim, &contacts)) {
+    if (!sim || i < 0 || i >= cr_sim_contacts(sim->sim, &contacts)) {
         return;
     }
     out->body[0] = contacts[i].body[0];
@@ -110,12 +126,18 @@ void carom_sim_contact(const carom_sim* sim, int32_t i, carom_contact* out)
 
 carom_energy carom_sim_energy(const carom_sim* sim)
 {
+    if (!sim) {
+        return (carom_energy){0};
+    }
     const cr_energy e = cr_state_energy(cr_sim_state(sim->sim), sim->model->numbers);
     return (carom_energy){e.kinetic, e.potential, e.elastic, e.kinetic + e.potential + e.elastic};
 }
 
 void carom_sim_momentum(const carom_sim* sim, double linear[3], double angular[3])
 {
+    if (!sim || !linear || !angular) {
+        return;
+    }
     cr_vec3 p, l;
     cr_state_momentum(cr_sim_state(sim->sim), sim->model->numbers, &p, &l);
     cr_vec3_store(linear, p);
@@ -124,6 +146,9 @@ void carom_sim_momentum(const carom_sim* sim, double linear[3], double angular[3
 
 carom_step_info carom_sim_info(const carom_sim* sim)
 {
+    if (!sim) {
+        return (carom_step_info){0};
+    }
     const cr_step_report* r = cr_sim_report(sim->sim);
     return (carom_step_info){.zones = r->island_count,
                              .contacts = r->contact_count,

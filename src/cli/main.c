@@ -53,6 +53,7 @@ static int check_output(int status)
 int main(int argc, char** argv)
 {
     signal(SIGPIPE, SIG_IGN); // writing to a closed pipe returns an error instead
+    signal(SIGXFSZ, SIG_IGN); // and so does a file that has become longer than it may be
     if (argc < 2) {
         return usage(stderr, 2);
     }

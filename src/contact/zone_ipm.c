@@ -156,7 +156,7 @@ carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick)
         }
         find_step(zone, dd);
         const double ahead = mean_after(zone, longest(zone));
-        const double centre = pow(ahead / mean, 3.0) * mean;
+        const double left = ahead / mean, centre = left * left * left * mean;
         for (int32_t i = 0; i < zone->line.count; i++) {
             cr_zone_line* line = &zone->line.items[i];
             line->push = centre - line->s * line->row.lam - line->ds * line->dlam;

@@ -17,5 +17,10 @@ void cr_memory_free(void* block);
 // Calls to take and grow since the start of the program, for tests of "no allocation when warm".
 int64_t cr_memory_calls(void);
 
+// Blocks that were taken and not yet given back, for tests of "nothing leaks".
+int64_t cr_memory_blocks(void);
+
 // Makes the n-th call from now (1 = the next) and all later ones fail; 0 ends it. For tests.
 void cr_memory_fail_after(int64_t n);
+// The same for that one call alone.
+void cr_memory_fail_once(int64_t n);

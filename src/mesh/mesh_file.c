@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef carom_status reader(cr_trimesh* mesh, const void* data, size_t size, const char* name,
                             carom_error* error);
@@ -137,6 +138,13 @@ static carom_status load(const char* path, const char* shown, bytes* b, carom_er
     if (!file) {
         return cr_status_refuse(error, CAROM_ERR_FILE, "%s: cannot be read: %s", shown,
                                 strerror(errno));
+    }
+    // /dev/zero has no end; a terminal and a pipe have one
+    if (S_ISCHR(about.st_mode) && !isatty(fileno(file))) {
+        fclose(file);
+        return cr_status_refuse(error, CAROM_ERR_FILE,
+                                "%s: is a device; a mesh file is one of " CR_MESH_FILE_FORMATS,
+                                shown);
     }
     errno = 0;
     const carom_status status = read_all(file, b);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct member {
     const char* key;
@@ -562,8 +564,16 @@ carom_status cr_json_load(cr_json* json, const char* path, carom_error* error)
     enum { PIECE = 1 << 16 };
     CR_ARRAY(char) all = {0};
     FILE* file = fopen(path, "rb");
+    struct stat about;
     int good = file != NULL;
     int room = 1;
+    // /dev/zero has no end; a terminal and a pipe have one
+    if (file && fstat(fileno(file), &about) == 0 && S_ISCHR(about.st_mode) &&
+        !isatty(fileno(file))) {
+        fclose(file);
+        return cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be read: it is a device",
+                                path);
+    }
     for (size_t got = 1; got > 0 && good && room;) {
         room = all.count < CR_JSON_LONGEST && cr_array_reserve(&all, all.count + PIECE);
         got = room ? fread(all.items + all.count, 1, PIECE, file) : 0;

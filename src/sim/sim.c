@@ -32,6 +32,9 @@ static carom_status take_scratch(cr_sim* sim)
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
+// Beyond, a thread more only takes memory; and no system lets a program have millions of them.
+enum { MOST_WORKERS = 256 };
+
 carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim** out)
 {
     *out = NULL;
@@ -40,7 +43,9 @@ carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim**
         return CAROM_ERR_MEMORY;
     }
     sim->model = model;
-    sim->worker_count = worker_count > 1 ? worker_count : 1;
+    sim->worker_count = worker_count < 1              ? 1
+                        : worker_count < MOST_WORKERS ? worker_count
+                                                      : MOST_WORKERS;
     carom_status status = take_scratch(sim);
     for (int32_t i = 0; i < sim->worker_count && status == CAROM_OK; i++) {
         status = cr_zone_create(&sim->worker[i].zone);

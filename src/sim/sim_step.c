@@ -1,3 +1,4 @@
+#include "core/assert.h"
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/parallel.h"
@@ -236,33 +237,45 @@ static int memory_before(const cr_contact_memory* a, const cr_contact_memory* b)
 
 CR_ORDER_DEFINE(sort_memory, cr_contact_memory, memory_before)
 
-// The last act: nothing before this has changed the state.
-static carom_status commit(cr_sim* sim)
+// Room for all contacts, and to sort them, before anything is written.
+static int ready_to_commit(cr_sim* sim)
+{
+    int32_t memories = 0, contacts = 0;
+    for (int32_t i = 0; i < sim->island.count; i++) {
+        memories += sim->island.items[i].memory.count;
+        contacts += sim->island.items[i].contact.count;
+    }
+    return cr_array_reserve(&sim->next.memory, 2 * memories) &&
+           cr_array_reserve(&sim->state.memory, memories) &&
+           cr_array_reserve(&sim->contact, contacts);
+}
+
+// The last act: nothing before this has changed the state, and nothing in it can fail half way.
+static carom_status commit(cr_sim* sim, carom_error* error)
 {
     cr_state* state = &sim->state;
     cr_state* next = &sim->next;
+    if (!ready_to_commit(sim)) {
+        return cr_status_refuse(error, CAROM_ERR_MEMORY, "step %lld: no memory for its contacts",
+                                (long long)state->step);
+    }
     next->memory.count = 0;
     sim->contact.count = 0;
     for (int32_t i = 0; i < sim->island.count; i++) {
         const cr_island_result* result = &sim->island.items[i];
         for (int32_t k = 0; k < result->memory.count; k++) {
-            if (!cr_array_push(&next->memory, result->memory.items[k])) {
-                return CAROM_ERR_MEMORY;
-            }
+            next->memory.items[next->memory.count++] = result->memory.items[k];
         }
         for (int32_t k = 0; k < result->contact.count; k++) {
-            if (!cr_array_push(&sim->contact, result->contact.items[k])) {
-                return CAROM_ERR_MEMORY;
-            }
+            sim->contact.items[sim->contact.count++] = result->contact.items[k];
         }
-    }
-    if (!cr_array_reserve(&next->memory, 2 * next->memory.count)) {
-        return CAROM_ERR_MEMORY;
     }
     sort_memory(next->memory.items, next->memory.items + next->memory.count, next->memory.count);
     next->step = state->step + 1;
     next->time = (double)next->step * sim->model->world.dt;
-    return cr_state_copy(state, next);
+    const carom_status status = cr_state_copy(state, next);
+    CR_ASSERT(status == CAROM_OK); // there is room
+    return status;
 }
 
 static void write_report(cr_sim* sim, int32_t retries)
@@ -296,6 +309,11 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
 {
     const cr_island_result* result = &sim->island.items[i];
     const cr_island* island = &sim->near.island.items[i];
+    if (result->status == CAROM_ERR_MEMORY) {
+        return cr_status_refuse(error, result->status,
+                                "step %lld: no memory for the contacts of %d bodies",
+                                (long long)sim->state.step, island->body_end - island->body_begin);
+    }
     return cr_status_refuse(
         error, result->status,
         "step %lld: the contacts of %d bodies (\"%s\" and others) were not solved, not even in %d "
@@ -358,7 +376,9 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
         }
         if (status != CAROM_OK) {
             return cr_status_refuse(error, status, "step %lld: %s", (long long)sim->state.step,
-                                    "what may touch could not be found");
+                                    status == CAROM_ERR_MEMORY
+                                        ? "no memory to find what may touch"
+                                        : "what may touch could not be found");
         }
         cr_parallel_for(sim->near.island.count, worth_sharing(sim) ? sim->worker_count : 1,
                         run_island, sim);
@@ -380,7 +400,7 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
                 return refuse_island(sim, i, error);
             }
         }
-        return commit(sim);
+        return commit(sim, error);
     }
     return cr_status_refuse(error, CAROM_ERR_NO_CONVERGENCE,
                             "step %lld: bodies got farther each time the step was tried; try a "

@@ -49,6 +49,11 @@ for header in "$prefix"/include/carom/*.h; do
     done
 done
 
+# 32 bits are refused in words; the compiler's own headers will do for that
+cc -m32 -ffreestanding -nostdinc -isystem "$(cc -print-file-name=include)" -fsyntax-only \
+    -x c -I"$prefix/include" -include carom/base.h /dev/null >"$room/narrow" 2>&1
+holds "32 bits are refused" grep -q "carom needs a 64-bit machine" "$room/narrow"
+
 # by pkg-config; without -static the archive is named, for beside it stands the shared library
 # shellcheck disable=SC2046 # one word per flag
 for language in c c++; do

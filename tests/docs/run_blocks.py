@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""run_blocks.py PROGRAM: does what the pages say. Every fenced block of README.md, CONTRIBUTING.md and
+docs/*.md is run in a copy of the tree's examples, in the order of its page:
+
+    ```sh        by sh, with `carom` and `build/carom` being PROGRAM; it has to succeed
+    ```c         compiled and linked with the library, warnings being errors, and run when it has a
+                 main; else compiled as the inside of a function after #include <carom/carom.h>
+    ```json      read; if it says "carom": it is a scene, and a few steps of it are run
+    ```python    run, when the Python package is in the tree
+    ```text      what the block before it prints, to the letter
+
+So is every indented line that begins with `build/carom `. A block that must not be run says why after
+its language: ```sh not run: installs packages. A fence without a language is a mistake.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LANGUAGES = ("sh", "c", "json", "python", "text")
+
+
+def blocks(page):
+    """(line, language, remark, text) of every fenced block, and of commands that are indented."""
+    found, inside = [], None
+    for number, line in enumerate(open(page, encoding="utf-8").read().splitlines(), 1):
+        fence = re.match(r"( *)```(\S*) *(.*)$", line)
+        if fence and inside is None:
+            inside = [number, fence.group(2), fence.group(3), []]
+        elif fence:
+            found.append((inside[0], inside[1], inside[2], "\n".join(inside[3]) + "\n"))
+            inside = None
+        elif inside is not None:
+            inside[3].append(line)
+        elif line.startswith("    build/carom "):
+            found.append((number, "sh", "", line.strip() + "\n"))
+    if inside is not None:
+        found.append((inside[0], "unfinished", "", ""))
+    return found
+
+
+class Reader:
+    """Somebody who does what the pages say, in a folder of their own."""
+
+    def __init__(self, program, room):
+        self.build = os.path.dirname(os.path.abspath(program))
+        self.room = room
+        self.printed = None  # by the block before
+        os.makedirs(os.path.join(room, "build"))
+        os.symlink(os.path.abspath(program), os.path.join(room, "build", "carom"))
+        shutil.copytree(os.path.join(TREE, "examples"), os.path.join(room, "examples"))
+        self.env = dict(os.environ, PATH=os.path.join(room, "build") + ":" + os.environ["PATH"],
+                        LD_LIBRARY_PATH=self.build, PYTHONPATH=os.path.join(TREE, "python"))
+
+    def run(self, command):
+        done = subprocess.run(command, cwd=self.room, env=self.env, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        self.printed = done.stdout
+        if done.returncode != 0:
+            return "status %d: %s" % (done.returncode, (done.stderr or done.stdout)[-2000:])
+        return None
+
+    def put(self, name, text):
+        path = os.path.join(self.room, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def sh(self, text):
+        return self.run(["sh", "-eu", self.put("block.sh", text)])
+
+    def json(self, text):
+        bare = re.sub(r"^\s*//.*$", "", text, flags=re.M)  # scenes may have comments
+        try:
+            value = json.loads(bare)
+        except ValueError as error:
+            return "is not JSON: %s" % error
+        if isinstance(value, dict) and "carom" in value:
+            return self.run(["carom", "run", self.put("block.json", text), "--steps", "5"])
+        return None
+
+    def c(self, text):
+        whole = re.search(r"\bmain\s*\(", text)
+        if not whole:
+            text = "#include <carom/carom.h>\nvoid block(void);\nvoid block(void)\n{\n%s}\n" % text
+        source, program = self.put("block.c", text), os.path.join(self.room, "block")
+        flags = ["-std=c17", "-Wall", "-Wextra", "-Werror", "-I" + os.path.join(TREE, "include")]
+        if not whole:
+            return self.run(["cc", *flags, "-fsyntax-only", "-Wno-unused", source])
+        wrong = self.run(["cc", *flags, source, "-o", program, "-L" + self.build, "-lcarom", "-lm"])
+        return wrong or self.run([program])
+
+    def python(self, text):
+        if not os.path.isdir(os.path.join(TREE, "python")):
+            return "there is no Python package"
+        return self.run([sys.executable, self.put("block.py", text)])
+
+    def text(self, text):
+        if self.printed != text:
+            return "the block before prints\n%s" % self.printed
+        return None
+
+
+def main():
+    program = sys.argv[1]
+    if "CAROM_SANITIZE:STRING=\n" not in open(
+            os.path.join(os.path.dirname(program), "CMakeCache.txt"), encoding="utf-8").read():
+        print("not run: a library with sanitizers asks for programs with sanitizers")
+        return 77
+    docs = os.path.join(TREE, "docs")
+    pages = [os.path.join(TREE, "README.md"), os.path.join(TREE, "CONTRIBUTING.md")]
+    pages += sorted(os.path.join(docs, name) for name in os.listdir(docs) if name.endswith(".md"))
+    ran = failures = passed_over = 0
+    for page in pages:
+        with tempfile.TemporaryDirectory() as room:
+            reader = Reader(program, room)
+            for line, language, remark, text in blocks(page):
+                where = "%s:%d" % (os.path.relpath(page, TREE), line)
+                if remark.startswith("not run: "):
+                    passed_over += 1
+                    continue
+                if language not in LANGUAGES or remark:
+                    wrong = "```%s %s: its language has to be one of %s, or `not run: WHY` behind it" % (
+                        language, remark, ", ".join(LANGUAGES))
+                else:
+                    wrong = getattr(reader, language)(text)
+                ran += 1
+                if wrong:
+                    failures += 1
+                    print("%s: does not hold: %s" % (where, wrong))
+    print("%d blocks of %d pages, %d passed over, %d failed" % (ran, len(pages), passed_over, failures))
+    return failures != 0 or ran < 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,10 @@
+// fuzz_api -max_len=400 NEW tests/fuzz/corpus/api
+#include "fuzz_api.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    fuzz_api_run(data, size);
+    return 0;
+}

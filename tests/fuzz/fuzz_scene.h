@@ -1,0 +1,160 @@
+// fuzz_scene.h - bytes as the text of a scene: read, written and read again; when it is small
+// enough also built, stepped and gone through backward. What is refused comes with a message.
+#pragma once
+
+#include <carom/carom.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static inline void fuzz_scene_keep(int kept)
+{
+    if (!kept) {
+        abort();
+    }
+}
+
+// Whether a call went well; if not, it has to say why.
+static inline int fuzz_scene_good(carom_status status, const carom_error* error)
+{
+    fuzz_scene_keep(status == CAROM_OK || (error->status == status && error->message[0] != 0));
+    return status == CAROM_OK;
+}
+
+// A folder of our own for files that a run writes: "/tmp/carom_fuzz_XXXXXX".
+static inline const char* fuzz_scene_folder(void)
+{
+    static char folder[] = "/tmp/carom_fuzz_XXXXXX";
+    static int made;
+    if (!made) {
+        fuzz_scene_keep(mkdtemp(folder) != NULL);
+        made = 1;
+    }
+    return folder;
+}
+
+// Counts multiply: 99 x 99 x 99 copies of a sheet of 999 x 999 cells fit into a short text. Only a
+// scene whose whole numbers have a small product is built. So is none with a path in it, which
+// could lead anywhere.
+static inline int fuzz_scene_tame(const char* text, size_t size)
+{
+    double product = 1.0;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '/' || (text[i] == '.' && i + 1 < size && text[i + 1] == '.')) {
+            return 0;
+        }
+        if (text[i] >= '0' && text[i] <= '9' && (i == 0 || text[i - 1] != '.')) {
+            double number = 0.0;
+            for (; i < size && text[i] >= '0' && text[i] <= '9'; i++) {
+                number = 10.0 * number + (text[i] - '0');
+            }
+            product *= fmax(1.0, number);
+            if (i < size && (text[i] == 'e' || text[i] == 'E')) {
+                return 0;
+            }
+            for (; i < size && (text[i] == '.' || (text[i] >= '0' && text[i] <= '9')); i++) {
+            }
+        }
+    }
+    return product < 1e5;
+}
+
+static inline void fuzz_scene_walk(const carom_model* model)
+{
+    carom_sim* sim = NULL;
+    carom_error error = {CAROM_OK, ""};
+    if (!fuzz_scene_good(carom_sim_create(model, 1, &sim, &error), &error)) {
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        const uint64_t before = carom_sim_hash(sim);
+        if (!fuzz_scene_good(carom_sim_step(sim, &error), &error)) {
+            fuzz_scene_keep(carom_sim_hash(sim) == before);
+            break;
+        }
+        fuzz_scene_keep(carom_sim_steps(sim) == i + 1);
+    }
+    for (int32_t b = 0; b < carom_model_body_count(model); b++) {
+        carom_body_state state;
+        fuzz_scene_keep(carom_sim_body(sim, b, &state) == CAROM_OK);
+        for (int k = 0; k < 3; k++) {
+            fuzz_scene_keep(isfinite(state.position[k]) && isfinite(state.velocity[k]));
+            fuzz_scene_keep(isfinite(state.quaternion[k]) && isfinite(state.angular_velocity[k]));
+        }
+    }
+    carom_sim_destroy(sim);
+}
+
+static inline void fuzz_scene_back(const carom_model* model)
+{
+    carom_problem* problem = NULL;
+    carom_error error = {CAROM_OK, ""};
+    carom_problem_options options = carom_problem_default();
+    options.steps = 2;
+    if (fuzz_scene_good(carom_problem_create(model, &options, &problem, &error), &error)) {
+        const size_t size = (size_t)carom_problem_size(problem);
+        double *theta = calloc(size + 1, sizeof(double)), *slope = calloc(size + 1, sizeof(double));
+        double value;
+        fuzz_scene_keep(theta && slope);
+        carom_problem_scene(problem, theta);
+        if (fuzz_scene_good(carom_problem_gradient(problem, theta, &value, slope, &error),
+                            &error)) {
+            fuzz_scene_keep(isfinite(value));
+            for (size_t i = 0; i < size; i++) {
+                fuzz_scene_keep(isfinite(slope[i]));
+            }
+        }
+        free(theta);
+        free(slope);
+    }
+    carom_problem_destroy(problem);
+}
+
+static inline void fuzz_scene_build(carom_scene* scene)
+{
+    carom_model* model = NULL;
+    carom_error error = {CAROM_OK, ""};
+    // enough to get somewhere, not enough to stay there
+    if (!fuzz_scene_good(carom_scene_set(scene, "world.max_halvings", "2", &error), &error) ||
+        !fuzz_scene_good(carom_scene_set(scene, "world.max_iterations", "15", &error), &error)) {
+        return;
+    }
+    if (fuzz_scene_good(carom_model_create(scene, &model, &error), &error) &&
+        carom_model_vertex_count(model) < 2000) {
+        fuzz_scene_walk(model);
+        if (carom_model_term_count(model) > 0) {
+            fuzz_scene_back(model);
+        }
+    }
+    carom_model_destroy(model);
+}
+
+static inline void fuzz_scene(const uint8_t* data, size_t size)
+{
+    carom_scene *scene = NULL, *second = NULL;
+    carom_error error = {CAROM_OK, ""};
+    char* exact = malloc(size ? size : 1); // just so long: reading beyond it is seen
+    fuzz_scene_keep(exact != NULL);
+    memcpy(exact, data, size);
+    if (fuzz_scene_good(carom_scene_parse(exact, size, "/nowhere", &scene, &error), &error)) {
+        char *text = NULL, *again = NULL;
+        fuzz_scene_keep(carom_scene_text(scene, &text, &error) == CAROM_OK);
+        fuzz_scene_keep(carom_scene_parse(text, strlen(text), "/nowhere", &second, &error) ==
+                        CAROM_OK);
+        fuzz_scene_keep(carom_scene_text(second, &again, &error) == CAROM_OK);
+        fuzz_scene_keep(strcmp(text, again) == 0);
+        if (fuzz_scene_tame(exact, size)) {
+            fuzz_scene_build(scene);
+        }
+        carom_scene_text_free(text);
+        carom_scene_text_free(again);
+    } else {
+        fuzz_scene_keep(!scene);
+    }
+    carom_scene_destroy(second);
+    carom_scene_destroy(scene);
+    free(exact);
+}
