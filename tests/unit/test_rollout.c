@@ -264,7 +264,8 @@ static void test_single_steps_chain(void)
     carom_model_destroy(model);
 }
 
-// w . a column, and the size its rounding is measured by.
+// w . a column, and the size its rounding is measured by: the way back solves systems whose
+// condition is that of stiff contact, so a row is good to about ten digits of its largest parts.
 static double product(const double* w, const double* column, size_t stride, double* size)
 {
     double sum = 0.0;
@@ -295,13 +296,13 @@ static void test_jacobian_rows(void)
     }
     CHECK(carom_rollout_back(r, 1, &slot, NULL, out, c, t, NULL) == CAROM_OK);
     for (size_t k = 0; k < STATE; k++) {
-        CHECK_NEAR(product(w, state + k, STATE, &size), out[k], 1e-13 * size);
+        CHECK_NEAR(product(w, state + k, STATE, &size), out[k], 1e-10 * size);
     }
     for (size_t k = 0; k < CHOSEN; k++) {
-        CHECK_NEAR(product(w, control + k, CHOSEN, &size), c[k], 1e-13 * size);
+        CHECK_NEAR(product(w, control + k, CHOSEN, &size), c[k], 1e-10 * size);
     }
     for (size_t k = 0; k < p; k++) {
-        CHECK_NEAR(product(w, theta + k, p, &size), t[k], 1e-13 * size);
+        CHECK_NEAR(product(w, theta + k, p, &size), t[k], 1e-10 * size);
     }
     free(state);
     free(control);
