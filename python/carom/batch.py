@@ -244,7 +244,7 @@ class Batch:
             call(lib.carom_batch_place, h, at(start), step)
             first = np.empty((self.count, self.state_size))
             lib.carom_batch_state(h, at(first))
-            states[:, 0] = first
+            states[:, 0] = first if start is None else start
             begin = 0
             try:
                 for size in Chunks(total):

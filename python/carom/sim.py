@@ -553,6 +553,8 @@ class Sim:
                 self._write(h, theta)
             call(lib.carom_rollout_place, h, at(start), step)
             lib.carom_rollout_state(h, at(states))
+            if start is not None:
+                states[0] = start  # as given: its quaternions may have any length
             try:
                 self._go(h, controls, states[1:], slots)
             except BaseException:

@@ -95,7 +95,6 @@ void cr_rollout_release(cr_rollout* r)
         cr_gradient_bars_release(&r->bars);
         cr_gradient_release(&r->gradient);
     }
-    cr_memory_free(r->sum);
     cr_backward_destroy(r->backward);
     cr_sim_destroy(r->back);
     cr_sim_destroy(r->sim);
@@ -118,11 +117,6 @@ static carom_status make_back(cr_rollout* r, carom_error* error)
         return CAROM_OK;
     }
     carom_status status = r->back ? CAROM_OK : cr_sim_create(r->model, 1, &r->back);
-    if (status == CAROM_OK && !r->sum) {
-        const size_t f = (size_t)r->model->bodies.frame_count;
-        r->sum = cr_memory_take(2 * f + (size_t)r->model->bodies.node_count, sizeof *r->sum);
-        status = r->sum ? CAROM_OK : CAROM_ERR_MEMORY;
-    }
     if (status == CAROM_OK) {
         cr_sim_drive(r->back, r->sim->driven, r->sim->node_driven);
         status = cr_gradient_init(&r->gradient, r->model);
@@ -525,57 +519,6 @@ static void gather_controls(const cr_rollout* r, double* all, double* out)
     }
 }
 
-// Forces and torques that are parameters act in every step: their bars are summed apart, since
-// those of one step are handed out.
-enum { LOADS = 3 };
-
-static void list_loads(const cr_rollout* r, cr_vec3* step[LOADS], cr_vec3* sum[LOADS],
-                       size_t count[LOADS])
-{
-    const cr_gradient* g = &r->gradient;
-    const size_t f = (size_t)g->frame_count;
-    step[0] = g->force;
-    step[1] = g->torque;
-    step[2] = g->node_force;
-    sum[0] = r->sum;
-    sum[1] = r->sum + f;
-    sum[2] = r->sum + 2 * f;
-    count[0] = count[1] = f;
-    count[2] = (size_t)g->node_count;
-}
-
-static void begin_loads(const cr_rollout* r, int sums)
-{
-    cr_vec3 *step[LOADS], *sum[LOADS];
-    size_t count[LOADS];
-    list_loads(r, step, sum, count);
-    for (int i = 0; i < LOADS; i++) {
-        memset(sums ? sum[i] : step[i], 0, count[i] * sizeof(cr_vec3));
-    }
-}
-
-static void sum_loads(const cr_rollout* r)
-{
-    cr_vec3 *step[LOADS], *sum[LOADS];
-    size_t count[LOADS];
-    list_loads(r, step, sum, count);
-    for (int i = 0; i < LOADS; i++) {
-        for (size_t k = 0; k < count[i]; k++) {
-            sum[i][k] = cr_vec3_add(sum[i][k], step[i][k]);
-        }
-    }
-}
-
-static void end_loads(const cr_rollout* r)
-{
-    cr_vec3 *step[LOADS], *sum[LOADS];
-    size_t count[LOADS];
-    list_loads(r, step, sum, count);
-    for (int i = 0; i < LOADS; i++) {
-        memcpy(step[i], sum[i], count[i] * sizeof(cr_vec3));
-    }
-}
-
 static carom_status back_one(cr_rollout* r, const cr_rollout_slot* slot, double* bar,
                              carom_error* error)
 {
@@ -585,7 +528,7 @@ static carom_status back_one(cr_rollout* r, const cr_rollout_slot* slot, double*
     }
     put_back(r, slot);
     bars_in(r->model, slot->q_end, slot->w_end, bar, &r->bars);
-    begin_loads(r, 0);
+    cr_gradient_zero(&r->gradient, r->model);
     status = cr_backward_step(r->backward, r->back, &slot->record, &r->bars, &r->gradient);
     if (status != CAROM_OK) {
         return cr_status_refuse(error, status, "the way back stopped at step %lld: %s",
@@ -604,13 +547,6 @@ static carom_status check_slots(const cr_rollout* r, int32_t count, const int32_
                                     "step %d is in slot %d, which holds no step (any more)", i,
                                     slot[i]);
         }
-        if (r->theta_size > 0 && memcmp(r->slot.items[slot[i]].theta, r->slot.items[slot[0]].theta,
-                                        (size_t)r->theta_size * sizeof(double)) != 0) {
-            return cr_status_refuse(error, CAROM_ERR_MISUSE,
-                                    "step %d was taken with other parameters than step 0; go back "
-                                    "through them one by one",
-                                    i);
-        }
     }
     return CAROM_OK;
 }
@@ -626,10 +562,8 @@ carom_status cr_rollout_back(cr_rollout* r, int32_t count, const int32_t* slot, 
     if (status != CAROM_OK) {
         return status;
     }
+    // step by step, so that the bits do not depend on how a run is cut into calls
     const size_t size = (size_t)r->state_size;
-    const int summed = theta_bar && r->theta_size > 0;
-    cr_gradient_zero(&r->gradient, r->model);
-    begin_loads(r, 1);
     for (int32_t i = count - 1; i >= 0 && status == CAROM_OK; i--) {
         status = back_one(r, &r->slot.items[slot[i]], bar, error);
         for (size_t k = 0; more && k < size; k++) {
@@ -638,13 +572,9 @@ carom_status cr_rollout_back(cr_rollout* r, int32_t count, const int32_t* slot, 
         if (control_bar) {
             gather_controls(r, r->control_bar, control_bar + (size_t)i * (size_t)r->chosen_count);
         }
-        if (summed) {
-            sum_loads(r);
+        if (theta_bar && status == CAROM_OK) {
+            cr_parameters_gather(r->parameters, &r->gradient, theta_bar);
         }
-    }
-    if (summed && status == CAROM_OK) {
-        end_loads(r);
-        cr_parameters_gather(r->parameters, &r->gradient, theta_bar);
     }
     return status;
 }

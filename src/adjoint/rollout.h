@@ -35,7 +35,6 @@ typedef struct cr_rollout {
     cr_backward* backward;
     cr_gradient gradient;
     cr_state_bars bars;
-    cr_vec3* sum; // [2*frame_count + node_count] bars of forces over several steps
     int32_t state_size, control_size, theta_size;
     double *theta, *written;        // [theta_size] what is asked for, and what the model has
     double* length;                 // [frame_count] of the quaternions last placed
