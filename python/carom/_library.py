@@ -297,7 +297,9 @@ def at(array: np.ndarray | None):
     """The pointer to a C-contiguous array of float64 or int32; NULL for None."""
     if array is None:
         return None
-    return C.cast(array.ctypes.data, ints if array.dtype == np.int32 else doubles)
+    pointer = C.cast(array.ctypes.data, ints if array.dtype == np.int32 else doubles)
+    pointer.of = array  # lives as long as the pointer
+    return pointer
 
 
 def numbers(value, shape: tuple, what: str) -> np.ndarray:
