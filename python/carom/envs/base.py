@@ -242,14 +242,22 @@ def train(env: Env, policy, *, updates: int = 50, rate: float = 1e-3, number: in
           progress: "Callable[[int, float], Any] | None" = None) -> "list[float]":
     """Adam on the gradient of whole episodes, `number` of them for one update; gives the losses.
 
-    clip  length that a gradient may have; None: any. progress(update, loss): true stops."""
+    clip  length that a gradient may have; None: any. progress(update, loss): true stops.
+    An update in which a step cannot be taken is left out; when that happens to more than a tenth
+    of them, it raises."""
     import torch
     optimizer = torch.optim.Adam(policy.parameters(), lr=rate)
     rng = np.random.default_rng(seed)
-    losses = []
+    losses, failed = [], 0
     for i in range(updates):
         goals = env.sample_goals(number, rng.integers(2**31))
-        loss, gradients = env.loss_and_grad(policy, goals)
+        try:
+            loss, gradients = env.loss_and_grad(policy, goals)
+        except _errors.NoConvergenceError:
+            failed += 1
+            if failed > max(1, updates // 10):
+                raise
+            continue
         if not math.isfinite(loss):
             raise _errors.NotFiniteError(f"the loss of update {i} is {loss}")
         for p, g in zip((p for p in policy.parameters() if p.requires_grad), gradients):

@@ -25,34 +25,41 @@ class Object(Env):
 class Sticks(Object):
     """Two sticks under a box bring it to any target within 1 s.
 
-    The sticks are moved, not pushed: an action changes their velocities, by at most 0.5 m/s each
-    twentieth of a second along each axis. The box lies on them and is held by friction alone.
+    An action accelerates the sticks, by at most 10 m/s^2 along each axis, against gravity and
+    whatever lies on them: they are bodies of 1 kg that do not turn, driven by forces. The box lies
+    on them and is held by friction alone.
     """
 
     name, target = "sticks", "box"
     hold, seconds = 5, 1.0
-    controls = ["left.velocity", "right.velocity"]
+    controls = ["left.force", "right.force"]
     goal_low, goal_high = np.array([-0.4, -0.4, 0.3]), np.array([0.4, 0.4, 0.9])
+    gravity = 9.81
 
     def scene(self) -> dict:
-        stick = {"type": "kinematic", "capsule": {"radius": 0.02, "length": 0.6},
-                 "rotation": {"axis": [1, 0, 0], "degrees": 90}, "friction": 0.8}
+        stick = {"capsule": {"radius": 0.02, "length": 0.6}, "mass": 1.0, "friction": 0.8,
+                 "lock": ["rx", "ry", "rz"]}
         return {"title": "Two sticks and a box",
-                "world": {"dt": 0.01, "duration": 1, "friction_speed": 0.01},
+                "world": {"dt": 0.01, "duration": 1, "friction_speed": 0.01,
+                          "gravity": [0, 0, -self.gravity]},
                 "bodies": [
                     {"name": "box", "mesh": {"box": {"size": [0.3, 0.2, 0.1]}}, "mass": 0.1,
                      "position": [0, 0, 0.5716], "friction": 0.8},
-                    {"name": "left", "position": [-0.09, 0, 0.5], **stick},
-                    {"name": "right", "position": [0.09, 0, 0.5], **stick}]}
+                    {"name": "left", "position": [-0.09, 0, 0.5], "euler_degrees": [90, 0, 3],
+                     **stick},
+                    {"name": "right", "position": [0.09, 0, 0.5], "euler_degrees": [90, 0, -3],
+                     **stick}]}
 
     def action_scale(self) -> np.ndarray:
-        return np.full(6, 0.5 / self.hold)
+        return np.full(6, 10.0)
 
     def control(self, state, action):
-        """Velocities of the sticks: what they were, and a share of the change."""
-        speeds = self.sim.split(state).velocities
-        left, right = (speeds[..., self.sim.body(b).frame, :] for b in ("left", "right"))
-        return cat([left, right]) + action
+        """Forces on the sticks: those that hold them and half of the box, and the action's."""
+        held = np.tile([0.0, 0.0, 1.05 * self.gravity], 2)
+        if not isinstance(action, np.ndarray):
+            import torch
+            held = torch.from_numpy(held)
+        return action + held
 
 
 class Cloth(Object):
