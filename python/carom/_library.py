@@ -241,7 +241,8 @@ def _candidates():
     if os.environ.get("CAROM_LIBRARY"):
         yield pathlib.Path(os.environ["CAROM_LIBRARY"])
         return
-    yield here / _NAME  # in an installed package
+    yield here / (_NAME + ".0")  # in an installed package
+    yield here / _NAME
     yield here.parents[1] / "build" / _NAME  # beside a checkout
     for folder in ("/usr/local/lib", "/usr/lib"):
         yield pathlib.Path(folder) / _NAME
