@@ -22,3 +22,13 @@ list(TRANSFORM CAROM_LINKED_NAMES PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE CAR
 list(JOIN CAROM_PC_PRIVATE " " CAROM_PC_PRIVATE)
 configure_file(cmake/carom.pc.in ${CMAKE_CURRENT_BINARY_DIR}/carom.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For the Python package: library and program stand beside the modules. The library has the name
+# that the program asks for, since wheels hold no links.
+option(CAROM_PYTHON "Install the library and the program into the Python package" OFF)
+if(CAROM_PYTHON)
+  install(FILES $<TARGET_FILE:carom> DESTINATION carom COMPONENT python
+    RENAME $<TARGET_SONAME_FILE_NAME:carom>)
+  set_target_properties(carom_cli PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+  install(TARGETS carom_cli RUNTIME DESTINATION carom/bin COMPONENT python)
+endif()

@@ -22,6 +22,15 @@ header() { # COMPILER HEADER [FLAG...]
     echo "#include <$name>" | "$compiler" "$@" -E -x c -
 }
 
+# Modules count when the interpreter that the tests will take has them: PYTHON or the distribution's.
+has_module() {
+    for python in ${PYTHON:-} /usr/bin/python3; do
+        "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$1'))" &&
+            return 0
+    done
+    return 1
+}
+
 need gcc program gcc
 need libc6-dev header gcc stdlib.h
 need cmake program cmake
@@ -33,6 +42,12 @@ if [ "$purpose" = test ]; then
     need g++ program g++
     need pkg-config program pkg-config
     need python3 program python3
+    need python3-numpy has_module numpy
+    need python3-pytest has_module pytest
+    need python3-torch has_module torch
+    need python3-mpi4py has_module mpi4py
+    need python3-venv has_module ensurepip
+    need openmpi-bin program mpirun
     need clang program clang
     need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format

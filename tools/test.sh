@@ -1,7 +1,7 @@
 #!/bin/sh
 # All checks, the quick ones first; goes on after a failure and ends with "N passed, N failed".
 #   tools/test.sh            everything
-#   tools/test.sh tidy dev   some stages: format release dev clang tidy
+#   tools/test.sh tidy dev   some stages: format release python dev clang tidy
 set -u
 cd "$(dirname "$0")/.." || exit 1
 workers=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -91,19 +91,96 @@ tidy() {
     end $status
 }
 
+# An interpreter that has NumPy and pytest: PYTHON, the distribution's, or whichever comes first.
+find_python() {
+    for python in ${PYTHON:-} /usr/bin/python3 python3; do
+        "$python" -c 'import numpy, pytest' 2>/dev/null && return 0
+    done
+    return 1
+}
+
+# pytests NAME INTERPRETER [ARGUMENTS...]: each test counts as one, those left out as none.
+pytests() {
+    report=$room/$(basename "$1").xml
+    name=$1
+    interpreter=$2
+    shift 2
+    CAROM_LIBRARY=$PWD/build/libcarom.so CAROM_PROGRAM=$PWD/build/carom PYTHONDONTWRITEBYTECODE=1 \
+        "$interpreter" -m pytest -q -rs -p no:cacheprovider --junitxml="$report" "$@"
+    status=$?
+    if [ -s "$report" ]; then
+        bad=$(($(count "$report" failures) + $(count "$report" errors)))
+        failed=$((failed + bad))
+        passed=$((passed + $(count "$report" tests) - bad - $(count "$report" skipped)))
+        [ "$bad" = 0 ] || failures="$failures $name"
+    else
+        score 1 "$name"
+    fi
+}
+
+# JAX comes from a registry into an environment of its own, where there is one to be reached.
+jax() {
+    venv=build/python-jax
+    if ! "$venv/bin/python" -c 'import jax' 2>/dev/null; then
+        { "$python" -m venv --system-site-packages "$venv" &&
+            timeout 600 "$venv/bin/python" -m pip install -q jax; } >"$room/log" 2>&1 || {
+            echo "== $stage: the tests with JAX are not run, it could not be installed:" \
+                "$(tail -n 1 "$room/log")"
+            return
+        }
+    fi
+    pytests python/jax "$venv/bin/python" python/tests/test_jax.py
+}
+
+# A wheel, built and put into an environment that has nothing else of ours.
+wheel() {
+    clean=$room/clean
+    { "$python" -m venv "$clean" && timeout 900 "$clean/bin/python" -m pip wheel -q --no-deps \
+        -w "$room/wheel" .; } >"$room/log" 2>&1 || {
+        echo "== $stage: the wheel is not built, what builds it could not be had:" \
+            "$(tail -n 1 "$room/log")"
+        return
+    }
+    (cd "$room" && "$clean/bin/python" -m pip install -q numpy wheel/*.whl >log 2>&1 &&
+        CAROM_LIBRARY="" "$clean/bin/python" "$OLDPWD/tools/check_wheel.py")
+    status=$?
+    score $status python/wheel
+}
+
+python() {
+    find_python || {
+        echo "== $stage: not run, no interpreter here has numpy and pytest"
+        return
+    }
+    begin "the package, by $("$python" --version)"
+    { cmake --preset release && cmake --build --preset release --target carom carom_cli; } \
+        >"$room/log" 2>&1 || {
+        tail -n 40 "$room/log"
+        score 1 python/build
+        end 1
+        return
+    }
+    before=$failed
+    pytests python "$python" python/tests
+    jax
+    wheel
+    end $((failed - before))
+}
+
 if [ $# = 0 ]; then
-    set -- format release dev clang tidy
+    set -- format release python dev clang tidy
 fi
 for stage in "$@"; do
     case $stage in
     format) without clang-format || format ;;
     release) suite release ;;
+    python) python ;;
     # scenarios and gradients take minutes under sanitizers; unit tests, the program and the examples step there too
     dev) suite dev -LE 'scenario|grad' ;;
     clang) without clang || suite clang -LE scenario ;;
     tidy) without clang-tidy || tidy ;;
     *)
-        echo "there is no stage $stage; there are: format release dev clang tidy" >&2
+        echo "there is no stage $stage; there are: format release python dev clang tidy" >&2
         exit 2
         ;;
     esac

@@ -9,5 +9,6 @@
 #include "carom/grad.h"
 #include "carom/io.h"
 #include "carom/mesh.h"
+#include "carom/rollout.h"
 #include "carom/scene.h"
 #include "carom/sim.h"

@@ -514,10 +514,24 @@ static void scripted_adj(const cr_model* model, int32_t f, double time, int scri
                            g->key_turn[s]);
 }
 
+// A driven frame: t1 = t0 + h v, R1 = exp(h om) R0. The bars of v and om are those of its controls.
+// A turn of R0 by delta in its own axes turns R1 by the same.
+static void driven_adj(const cr_sim* sim, int32_t f, double h, cr_mat3 r1, cr_vec3 t1_bar,
+                       cr_vec3 q1_bar, cr_state_bars* bars, cr_gradient* g)
+{
+    const cr_rot rot = cr_rot_make(cr_vec3_scale(h, cr_vec3_load(sim->torque + 3 * f)));
+    const cr_vec3 turn_bar = cr_mat3_tapply(cr_rot_left(&rot), cr_mat3_apply(r1, q1_bar));
+    bars->t[f] = cr_vec3_add(bars->t[f], t1_bar);
+    bars->q[f] = cr_vec3_add(bars->q[f], q1_bar);
+    g->force[f] = cr_vec3_add_scaled(g->force[f], h, t1_bar);
+    g->torque[f] = cr_vec3_add_scaled(g->torque[f], h, turn_bar);
+}
+
 // A frame that moves by script: its vertices' places at the start and the end of the step, and its
-// place in the state after the step. The state before has no say in any of it, so its bars are 0.
-static void obstacle_adj(cr_backward* b, const cr_sim* sim, int32_t body, cr_state_bars* bars,
-                         cr_gradient* g)
+// place in the state after the step. The state before has no say in any of it, so its bars are 0;
+// unless it was placed there, and has all the say about the start.
+static void obstacle_adj(cr_backward* b, const cr_sim* sim, int32_t body, int placed,
+                         cr_state_bars* bars, cr_gradient* g)
 {
     const cr_body_set* bodies = &b->model->bodies;
     const int32_t f = bodies->frame[body];
@@ -538,27 +552,46 @@ static void obstacle_adj(cr_backward* b, const cr_sim* sim, int32_t body, cr_sta
         q0 = cr_vec3_add(q0, cr_vec3_cross(p, o0));
         q1 = cr_vec3_add(q1, cr_vec3_cross(p, o1));
     }
-    scripted_adj(b->model, f, time, sim->state.step > 0, r0, t0, q0, g);
-    scripted_adj(b->model, f, time + h, 1, r1, t1, q1, g);
     bars->t[f] = bars->q[f] = bars->v[f] = bars->om[f] = zero;
+    if (placed) {
+        bars->t[f] = t0;
+        bars->q[f] = q0;
+    } else {
+        scripted_adj(b->model, f, time, sim->state.step > 0, r0, t0, q0, g);
+    }
+    if (sim->driven[f]) {
+        driven_adj(sim, f, h, r1, t1, q1, bars, g);
+    } else if (placed && bodies->kind[body] == CR_BODY_FIXED) {
+        bars->t[f] = cr_vec3_add(bars->t[f], t1);
+        bars->q[f] = cr_vec3_add(bars->q[f], q1);
+    } else {
+        scripted_adj(b->model, f, time + h, 1, r1, t1, q1, g);
+    }
 }
 
 // What scripted vertices felt at the start and the end of the step goes to the script and to where
 // everything began; the start of a pinned node goes to the state before.
-static void obstacles_adj(cr_backward* b, const cr_sim* sim, cr_state_bars* bars, cr_gradient* g)
+static void obstacles_adj(cr_backward* b, const cr_sim* sim, int placed, cr_state_bars* bars,
+                          cr_gradient* g)
 {
     const cr_body_set* bodies = &b->model->bodies;
     const cr_vec3 zero = {0, 0, 0};
     for (int32_t body = 0; body < bodies->body_count; body++) {
         if (bodies->frame[body] >= 0 && bodies->kind[body] != CR_BODY_RIGID) {
-            obstacle_adj(b, sim, body, bars, g);
+            obstacle_adj(b, sim, body, placed, bars, g);
         }
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         if (bodies->node_pinned[n]) {
             const int32_t v = bodies->node_vertex[n], s = b->model->node_script[n];
-            g->shift[v] = cr_vec3_add(g->shift[v], b->zone.obstacle1[v]);
             bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle0[v]);
+            if (sim->node_driven[n]) { // o1 = o0 + h v
+                const double h = b->model->world.dt;
+                bars->x[n] = cr_vec3_add(bars->x[n], b->zone.obstacle1[v]);
+                g->node_force[n] = cr_vec3_add_scaled(g->node_force[n], h, b->zone.obstacle1[v]);
+                continue;
+            }
+            g->shift[v] = cr_vec3_add(g->shift[v], b->zone.obstacle1[v]);
             if (s >= 0) {
                 cr_model_script_at_adj(&b->model->script[s], sim->state.time + b->model->world.dt,
                                        b->zone.obstacle1[v], zero, g->key_shift[s], g->key_turn[s]);
@@ -577,7 +610,11 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
     const double time = sim->state.time;
     sim->state.step = record->step;
     sim->state.time = record->time;
-    cr_sim_gather_scripts(sim);
+    if (record->placed) {
+        cr_sim_move_scripted(sim);
+    } else {
+        cr_sim_gather_scripts(sim);
+    }
     carom_status status = CAROM_OK;
     for (int32_t i = record->part.count - 1; i >= 0 && status == CAROM_OK; i--) {
         const cr_record_part* part = &record->part.items[i];
@@ -606,7 +643,7 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
         }
         aim_adj(b, sim, part, bars, gradient);
     }
-    obstacles_adj(b, sim, bars, gradient);
+    obstacles_adj(b, sim, record->placed, bars, gradient);
     sim->state.step = step;
     sim->state.time = time;
     return status;

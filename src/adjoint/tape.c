@@ -300,6 +300,10 @@ static carom_status check_step(const cr_tape* tape, cr_sim* sim, carom_error* er
         return cr_status_refuse(error, CAROM_ERR_MISUSE,
                                 "the simulation and the tape are of different models");
     }
+    if (cr_sim_is_driven(sim)) {
+        return cr_status_refuse(error, CAROM_ERR_MISUSE,
+                                "the simulation has driven bodies; a tape follows scripts only");
+    }
     if (tape->spent) {
         return cr_status_refuse(error, CAROM_ERR_MISUSE,
                                 "the tape has been gone through backward; reset it before the next "

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "adjoint/problem.h"
-#include "carom/grad.h"
+#include "adjoint/rollout.h"
+#include "carom/rollout.h"
 #include "scene/scene.h"
 #include "sim/goal.h"
 #include "sim/sim.h"
@@ -32,4 +33,17 @@ struct carom_tape {
     cr_gradient gradient;
     carom_bars bars;        // scratch for the listener
     double *force, *torque; // [3*body_count] likewise
+};
+
+struct carom_rollout {
+    cr_rollout inside;
+    carom_model model; // with theta; both belong to `inside`
+    carom_sim sim;
+};
+
+struct carom_batch {
+    int32_t count, worker_count;
+    carom_rollout** item; // [count]
+    carom_status* status; // [count] of the last call
+    carom_error* error;   // [count]
 };

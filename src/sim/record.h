@@ -44,6 +44,9 @@ typedef struct cr_record_part {
 typedef struct cr_record {
     int64_t step;
     double time; // s, at the start
+    // nonzero: whoever goes back puts what moves by script where the state before had it, and hears
+    // what that place felt; else the script says where it was, and hears it
+    int32_t placed;
     CR_ARRAY(cr_record_part) part;
     CR_ARRAY(cr_record_frame) frame;
     CR_ARRAY(int32_t) sheet;

@@ -1,6 +1,7 @@
 #include "sim/sim.h"
 #include "core/memory.h"
 #include "sim/sim_inside.h"
+#include <string.h>
 
 static carom_status take_scratch(cr_sim* sim)
 {
@@ -11,6 +12,8 @@ static carom_status take_scratch(cr_sim* sim)
     sim->force = cr_memory_take(3 * f, sizeof(double));
     sim->torque = cr_memory_take(3 * f, sizeof(double));
     sim->node_force = cr_memory_take(3 * n, sizeof(double));
+    sim->driven = cr_memory_take(f, 1);
+    sim->node_driven = cr_memory_take(n, 1);
     sim->force_now = cr_memory_take(f, sizeof(cr_vec3));
     sim->torque_now = cr_memory_take(f, sizeof(cr_vec3));
     sim->node_force_now = cr_memory_take(n, sizeof(cr_vec3));
@@ -28,7 +31,8 @@ static carom_status take_scratch(cr_sim* sim)
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->start && sim->carry && sim->node_reach && sim->wants &&
-                   sim->wish && sim->node_wants && sim->ahead && sim->body_before;
+                   sim->wish && sim->node_wants && sim->ahead && sim->body_before && sim->driven &&
+                   sim->node_driven;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -97,11 +101,11 @@ void cr_sim_destroy(cr_sim* sim)
     }
     release_results(sim->island.items, sim->island_ready);
     release_results(sim->island_before.items, sim->before_ready);
-    void* const blocks[] = {sim->worker,     sim->force,      sim->torque,         sim->node_force,
-                            sim->force_now,  sim->torque_now, sim->node_force_now, sim->q_target,
-                            sim->obstacle0,  sim->obstacle1,  sim->start,          sim->carry,
-                            sim->node_reach, sim->wants,      sim->wish,           sim->node_wants,
-                            sim->ahead,      sim->body_before};
+    void* const blocks[] = {
+        sim->worker,     sim->force,          sim->torque,      sim->node_force, sim->force_now,
+        sim->torque_now, sim->node_force_now, sim->q_target,    sim->obstacle0,  sim->obstacle1,
+        sim->start,      sim->carry,          sim->node_reach,  sim->wants,      sim->wish,
+        sim->node_wants, sim->ahead,          sim->body_before, sim->driven,     sim->node_driven};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -174,4 +178,22 @@ double* cr_sim_torque(cr_sim* sim)
 double* cr_sim_node_force(cr_sim* sim)
 {
     return sim->node_force;
+}
+
+void cr_sim_drive(cr_sim* sim, const unsigned char* frame, const unsigned char* node)
+{
+    memcpy(sim->driven, frame, (size_t)sim->model->bodies.frame_count);
+    memcpy(sim->node_driven, node, (size_t)sim->model->bodies.node_count);
+    sim->drives = 0;
+    for (int32_t f = 0; f < sim->model->bodies.frame_count; f++) {
+        sim->drives |= frame[f];
+    }
+    for (int32_t n = 0; n < sim->model->bodies.node_count; n++) {
+        sim->drives |= node[n];
+    }
+}
+
+int cr_sim_is_driven(const cr_sim* sim)
+{
+    return sim->drives != 0;
 }

@@ -50,6 +50,12 @@ double* cr_sim_force(cr_sim* sim);      // [3*frame_count] N, world axes
 double* cr_sim_torque(cr_sim* sim);     // [3*frame_count] N m, world axes
 double* cr_sim_node_force(cr_sim* sim); // [3*node_count] N
 
+// Frames of kinematic bodies and pinned nodes that are driven: what stands for them in the three
+// views above is then their velocity (m/s) and angular velocity (rad/s, world axes) during the
+// coming step, and no script moves them. frame [frame_count], node [node_count], nonzero: driven.
+void cr_sim_drive(cr_sim* sim, const unsigned char* frame, const unsigned char* node);
+int cr_sim_is_driven(const cr_sim* sim); // whether anything is
+
 // Whether the coming steps leave a record; and that of the last step, appended to an empty one.
 void cr_sim_keep(cr_sim* sim, int32_t keep);
 carom_status cr_sim_record(const cr_sim* sim, cr_record* record);

@@ -46,6 +46,8 @@ struct cr_sim {
     int32_t keeps;                       // nonzero: islands leave a record of what they did
     cr_worker* worker;                   // [worker_count]
     double *force, *torque, *node_force; // the caller's
+    unsigned char *driven, *node_driven; // [frame_count], [node_count] moved by the caller
+    int32_t drives;                      // nonzero: some of them are
     cr_vec3 *force_now, *torque_now;     // [frame_count] with the model's loads
     cr_vec3* node_force_now;             // [node_count]
     cr_state next;                       // where the members of islands have got to
@@ -72,7 +74,9 @@ struct cr_sim {
 // sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now
 // and its like, obstacle0 and obstacle1, carry of what is scripted, and its end in `next`.
 void cr_sim_gather(cr_sim* sim);
-// The part of it that is scripted, with the pose at the start worked out from the script as well.
+// The part of it that is scripted or driven ...
+void cr_sim_move_scripted(cr_sim* sim);
+// ... with the pose at the start worked out from the script as well.
 void cr_sim_gather_scripts(cr_sim* sim);
 
 // island.c: where inertia and loads take a rigid frame over h.

@@ -57,9 +57,17 @@ static cr_vec3 scripted_node(const cr_model* model, int32_t n, double time)
     return cr_vec3_add(x, shift);
 }
 
+// Pose of a driven frame at the end of a step: t + h v, exp(h om) q.
+static void driven_pose(const cr_sim* sim, int32_t f, double h, cr_vec3* t, cr_quat* q)
+{
+    const cr_vec3 v = cr_vec3_load(sim->force + 3 * f), om = cr_vec3_load(sim->torque + 3 * f);
+    *t = cr_vec3_add_scaled(*t, h, v);
+    *q = cr_quat_normalize(cr_quat_mul(cr_quat_from_rotation(cr_vec3_scale(h, om)), *q));
+}
+
 // Fixed and kinematic frames and pinned nodes: where their vertices are at the start and the end.
 // Their new poses go to `next` at once, for no zone changes them.
-static void move_scripted(cr_sim* sim)
+void cr_sim_move_scripted(cr_sim* sim)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -73,7 +81,9 @@ static void move_scripted(cr_sim* sim)
         cr_quat q1 = cr_quat_load(sim->state.q + 4 * f);
         const cr_vec3 t0 = t1;
         const cr_quat q0 = q1;
-        if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+        if (sim->driven[f]) {
+            driven_pose(sim, f, h, &t1, &q1);
+        } else if (bodies->kind[b] == CR_BODY_KINEMATIC) {
             scripted_pose(model, f, sim->state.time + h, &t1, &q1);
         }
         const cr_mat3 r0 = cr_quat_to_matrix(q0), r1 = cr_quat_to_matrix(q1);
@@ -94,7 +104,10 @@ static void move_scripted(cr_sim* sim)
         if (bodies->node_pinned[n]) {
             const int32_t v = bodies->node_vertex[n];
             sim->obstacle0[v] = cr_vec3_load(sim->state.x + 3 * n);
-            sim->obstacle1[v] = scripted_node(model, n, sim->state.time + h);
+            sim->obstacle1[v] = sim->node_driven[n]
+                                    ? cr_vec3_add_scaled(sim->obstacle0[v], h,
+                                                         cr_vec3_load(sim->node_force + 3 * n))
+                                    : scripted_node(model, n, sim->state.time + h);
         }
     }
 }
@@ -129,7 +142,10 @@ static void foresee(cr_sim* sim)
                                     cr_vec3_add(carry->t0, target.u));
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
-        const double pushed = h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
+        const double pushed =
+            bodies->node_pinned[n]
+                ? 0.0
+                : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
         const int32_t v = bodies->node_vertex[n];
         const cr_vec3 way = bodies->node_pinned[n]
                                 ? cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])
@@ -354,13 +370,13 @@ void cr_sim_gather_scripts(cr_sim* sim)
             cr_vec3_store(sim->state.x + 3 * n, x);
         }
     }
-    move_scripted(sim);
+    cr_sim_move_scripted(sim);
 }
 
 void cr_sim_gather(cr_sim* sim)
 {
     gather_loads(sim);
-    move_scripted(sim);
+    cr_sim_move_scripted(sim);
 }
 
 carom_status cr_sim_step(cr_sim* sim, carom_error* error)

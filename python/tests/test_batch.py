@@ -1,0 +1,76 @@
+"""Batches: the bits of single runs, for any number of workers."""
+import time
+
+import numpy as np
+import pytest
+
+import carom
+
+
+def test_batch_is_many_sims(slide):
+    sim = carom.Sim(slide, parameters=["box.mass", "box.velocity"], controls=["box.force"])
+    rng = np.random.default_rng(0)
+    controls, theta = rng.normal(size=(5, 12, 3)), np.tile(sim.theta, (5, 1))
+    theta[:, 0] += np.arange(5)
+    w = rng.normal(size=(5, 13, sim.state_size))
+    out = []
+    for workers in (1, 2, 7):
+        batch = carom.Batch(sim, 5, workers=workers)
+        run = batch.rollout(controls, theta=theta)
+        out.append((run.states, *run.vjp(w)))
+    for other in out[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(out[0], other))
+    for i in range(5):
+        run = sim.rollout(controls[i], theta=theta[i])
+        assert np.array_equal(run.states, out[0][0][i])
+        for a, b in zip(run.vjp(w[i]), out[0][1:]):
+            assert np.array_equal(a, b[i])
+
+
+def test_steps_in_a_loop(slide):
+    batch = carom.Batch(slide, 3, controls=["box.force"])
+    batch.place()
+    states = [batch.step(np.ones((3, 3))) for _ in range(5)]
+    run = batch.rollout(np.ones((3, 5, 3)))
+    assert np.array_equal(states[-1], run.states[:, -1])
+    new, back = batch.step_kept(run.states[:, 0], np.ones((3, 3)))
+    assert np.array_equal(new, run.states[:, 1])
+    ds, dc, dt = back(np.ones_like(new))
+    assert ds.shape == new.shape and dc.shape == (3, 3) and dt.shape == (3, 0)
+
+
+def test_misuse(slide):
+    batch = carom.Batch(slide, 3, controls=["box.force"])
+    for bad in (np.zeros((2, 4, 3)), np.zeros((3, 4, 2)), np.full((3, 4, 3), np.nan), "x",
+                np.zeros((3, 0, 3))):
+        with pytest.raises(carom.Error):
+            batch.rollout(bad)
+    for number in (0, -1, 1.5, "x"):
+        with pytest.raises(carom.Error):
+            carom.Batch(slide, number)
+    controls = np.zeros((3, 4, 3))
+    controls[1, 2, 0] = np.nan
+    with pytest.raises(carom.NotFiniteError, match="item 1"):
+        batch.rollout(controls)
+    run = batch.rollout(np.zeros((3, 4, 3)))
+    with pytest.raises(carom.Error):
+        run.vjp(np.zeros((3, 4, 26)))
+    assert np.isfinite(run.vjp(np.ones((3, 26))).state).all()
+
+
+def test_batch_costs_what_its_steps_cost(slide):
+    """One worker: Python adds less than a tenth to the library's own loop."""
+    sim = carom.Sim(slide)
+    controls = np.zeros((100, 6))
+    batch, many = carom.Batch(sim, 16, workers=1), np.zeros((16, 100, 6))
+    ratios = []
+    for _ in range(5):
+        began = time.process_time()
+        for _ in range(16):
+            sim.reset()
+            sim.run(100, controls)  # calls of many steps: the loop is in C
+        alone = time.process_time() - began
+        began = time.process_time()
+        batch.rollout(many, keep=False)
+        ratios.append(alone / (time.process_time() - began))
+    assert max(ratios) > 0.9

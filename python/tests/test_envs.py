@@ -1,0 +1,73 @@
+"""Tasks: the interface, the gradient, and that learning learns."""
+import time
+
+import numpy as np
+import pytest
+
+import carom
+import carom.envs
+
+torch = pytest.importorskip("torch", reason="PyTorch is not here (python3-torch)")
+
+
+@pytest.mark.parametrize("name", list(carom.envs.TASKS))
+def test_interface(name):
+    env = carom.envs.make(name, seed=3)
+    seen, info = env.reset(seed=7)
+    again, _ = env.reset(seed=7)
+    assert np.array_equal(seen, again) and seen.shape == env.observation_space.shape
+    first = ((env.measure(env.start) - info["goal"]) ** 2).sum()
+    rewards, actions = [], []
+    for t in range(env.horizon):
+        actions.append(0.3 * env.action_space.sample())
+        seen, reward, terminated, truncated, info = env.step(actions[-1])
+        rewards.append(reward)
+        assert np.isfinite(seen).all() and not terminated
+    assert truncated and seen[-1] == 0
+    loss = info["distance"] ** 2 + env.effort * (np.array(actions) ** 2).mean()
+    assert sum(rewards) == pytest.approx(first - loss, abs=1e-9)
+    with pytest.raises(carom.MisuseError):
+        env.step(actions[0])
+    env.reset()
+    with pytest.raises(carom.Error):
+        env.step(np.zeros(env.action_size + 1))
+
+
+@pytest.mark.parametrize("name", ["sticks", "cloth"])
+def test_gradient_by_the_policy(name):
+    env = carom.envs.make(name, seed=0, workers=1)
+    env.horizon = 8
+    policy = carom.envs.mlp(env, hidden=(8,))
+    goals = env.sample_goals(1, 5)
+    loss, gradients = env.loss_and_grad(policy, goals)
+    rng = np.random.default_rng(0)
+    way = [torch.from_numpy(rng.normal(size=tuple(g.shape))) for g in gradients]
+    value, h = [], 1e-5
+    for s in (h, -h):
+        with torch.no_grad():
+            for p, d in zip(policy.parameters(), way):
+                p.add_(s * d)
+            value.append(float(env.losses(policy, goals).mean()))
+            for p, d in zip(policy.parameters(), way):
+                p.sub_(s * d)
+    exact = sum(float((g * d).sum()) for g, d in zip(gradients, way))
+    assert loss == pytest.approx(sum(value) / 2, rel=1e-4)
+    assert exact == pytest.approx((value[0] - value[1]) / (2 * h), rel=1e-4)
+
+
+def test_training_through_a_second_of_contact_lowers_the_loss():
+    env = carom.envs.make("sticks", seed=0, workers=1)
+    policy = carom.envs.mlp(env)
+    unseen = env.sample_goals(8, 99)
+    with torch.no_grad():
+        before = float(env.losses(policy, unseen).mean())
+    cpu = time.process_time()
+    losses = carom.envs.train(env, policy, updates=60, number=2, rate=3e-3)
+    assert time.process_time() - cpu < 60
+    with torch.no_grad():
+        after = float(env.losses(policy, unseen).mean())
+    thirds = np.mean(np.reshape(losses, (3, 20)), axis=1)
+    assert thirds[0] > thirds[1] > thirds[2]
+    assert after < 0.4 * before
+    run = env.rollout(policy, unseen[0])
+    assert len(run) == 100

@@ -1,0 +1,211 @@
+#include "carom/rollout.h"
+#include "api/handles.h"
+#include "core/memory.h"
+#include <string.h>
+
+static carom_status missing(carom_error* error, const char* what)
+{
+    return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "%s is NULL", what);
+}
+
+static const carom_parameter_kind kinds[] = {
+#define X(code, name, who, numbers, about) {name, who, numbers, about},
+    CR_GOAL_PARAMETER_LIST(X)
+#undef X
+};
+
+int32_t carom_parameter_kind_count(void)
+{
+    return (int32_t)(sizeof kinds / sizeof *kinds);
+}
+
+carom_status carom_parameter_kind_at(int32_t i, carom_parameter_kind* kind)
+{
+    if (i < 0 || i >= carom_parameter_kind_count() || !kind) {
+        return CAROM_ERR_ARGUMENT;
+    }
+    *kind = kinds[i];
+    return CAROM_OK;
+}
+
+carom_status carom_rollout_create(const carom_model* model, int32_t worker_count,
+                                  carom_rollout** rollout, carom_error* error)
+{
+    if (!model || !rollout) {
+        return missing(error, model ? "rollout" : "model");
+    }
+    *rollout = NULL;
+    carom_rollout* made = cr_memory_take(1, sizeof *made);
+    if (!made) {
+        return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory");
+    }
+    const carom_status status =
+        cr_rollout_init(&made->inside, model->numbers, &model->goal, worker_count, error);
+    if (status != CAROM_OK) {
+        cr_memory_free(made);
+        return status;
+    }
+    made->model = (carom_model){.numbers = (cr_model*)made->inside.model, .goal = model->goal};
+    made->sim = (carom_sim){.model = &made->model, .sim = made->inside.sim};
+    *rollout = made;
+    return CAROM_OK;
+}
+
+void carom_rollout_destroy(carom_rollout* rollout)
+{
+    if (rollout) {
+        cr_rollout_release(&rollout->inside);
+        cr_memory_free(rollout);
+    }
+}
+
+carom_layout carom_rollout_layout(const carom_rollout* rollout)
+{
+    const cr_rollout* r = &rollout->inside;
+    return (carom_layout){.frame_count = r->model->bodies.frame_count,
+                          .node_count = r->model->bodies.node_count,
+                          .state_size = r->state_size,
+                          .control_size = r->control_size,
+                          .theta_size = r->theta_size,
+                          .parameter_count = cr_parameters_count(r->parameters)};
+}
+
+carom_status carom_rollout_parameter(const carom_rollout* rollout, int32_t parameter,
+                                     carom_parameter_info* info)
+{
+    const cr_rollout* r = &rollout->inside;
+    if (parameter < 0 || parameter >= cr_parameters_count(r->parameters)) {
+        return CAROM_ERR_ARGUMENT;
+    }
+    const cr_parameters_slot* slot = cr_parameters_slot_at(r->parameters, parameter);
+    *info = (carom_parameter_info){.name = cr_goal_parameter_name(slot->what),
+                                   .body_name = slot->body >= 0 ? r->scene->name[slot->body] : "",
+                                   .body = slot->body,
+                                   .first = slot->first,
+                                   .count = slot->count};
+    return CAROM_OK;
+}
+
+void carom_rollout_scene(const carom_rollout* rollout, double* theta)
+{
+    memcpy(theta, cr_parameters_scene(rollout->inside.parameters),
+           (size_t)rollout->inside.theta_size * sizeof(double));
+}
+
+void carom_rollout_range(const carom_rollout* rollout, double* start, double* least, double* most)
+{
+    cr_parameters_range(rollout->inside.parameters, start, least, most);
+}
+
+const carom_model* carom_rollout_model(const carom_rollout* rollout)
+{
+    return &rollout->model;
+}
+
+const carom_sim* carom_rollout_sim(const carom_rollout* rollout)
+{
+    return &rollout->sim;
+}
+
+carom_status carom_rollout_choose(carom_rollout* rollout, int32_t count, const int32_t* index,
+                                  carom_error* error)
+{
+    return rollout && (index || count == 0)
+               ? cr_rollout_choose(&rollout->inside, count, index, error)
+               : missing(error, rollout ? "index" : "rollout");
+}
+
+carom_status carom_rollout_write(carom_rollout* rollout, const double* theta, carom_error* error)
+{
+    return rollout && theta ? cr_rollout_write(&rollout->inside, theta, error)
+                            : missing(error, rollout ? "theta" : "rollout");
+}
+
+carom_status carom_rollout_place(carom_rollout* rollout, const double* state, int64_t step,
+                                 carom_error* error)
+{
+    return rollout ? cr_rollout_place(&rollout->inside, state, step, error)
+                   : missing(error, "rollout");
+}
+
+void carom_rollout_state(const carom_rollout* rollout, double* state)
+{
+    cr_rollout_state(&rollout->inside, state);
+}
+
+carom_status carom_rollout_run(carom_rollout* rollout, int32_t count, const double* controls,
+                               double* states, int32_t* slot, int32_t* done, carom_error* error)
+{
+    if (!rollout || !done) {
+        return missing(error, rollout ? "done" : "rollout");
+    }
+    cr_rollout* r = &rollout->inside;
+    *done = 0;
+    if (!controls && r->chosen_count > 0 && count > 0) {
+        return missing(error, "controls");
+    }
+    carom_status status = CAROM_OK;
+    for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
+        const double* control = controls + (size_t)i * (size_t)r->chosen_count;
+        status =
+            cr_rollout_step(r, r->chosen_count > 0 ? control : NULL, slot ? slot + i : NULL, error);
+        if (status == CAROM_OK) {
+            ++*done;
+            if (states) {
+                cr_rollout_state(r, states + (size_t)i * (size_t)r->state_size);
+            }
+        }
+    }
+    return status;
+}
+
+void carom_rollout_drop(carom_rollout* rollout, int32_t count, const int32_t* slot)
+{
+    for (int32_t i = 0; i < count; i++) {
+        cr_rollout_drop(&rollout->inside, slot[i]);
+    }
+}
+
+carom_status carom_rollout_back(carom_rollout* rollout, int32_t count, const int32_t* slot,
+                                const double* more, double* bar, double* control_bar,
+                                double* theta_bar, carom_error* error)
+{
+    if (!rollout || !slot || !bar) {
+        return missing(error, !rollout ? "rollout" : !slot ? "slot" : "bar");
+    }
+    return cr_rollout_back(&rollout->inside, count, slot, more, bar, control_bar, theta_bar, error);
+}
+
+carom_status carom_rollout_start_back(carom_rollout* rollout, const double* bar, double* theta_bar,
+                                      carom_error* error)
+{
+    if (!rollout || !bar || !theta_bar) {
+        return missing(error, !rollout ? "rollout" : !bar ? "bar" : "theta_bar");
+    }
+    return cr_rollout_start_adj(&rollout->inside, bar, theta_bar, error);
+}
+
+carom_status carom_rollout_jacobian(carom_rollout* rollout, int32_t slot, double* state,
+                                    double* control, double* theta, carom_error* error)
+{
+    if (!rollout) {
+        return missing(error, "rollout");
+    }
+    cr_rollout* r = &rollout->inside;
+    const size_t s = (size_t)r->state_size, c = (size_t)r->chosen_count, p = (size_t)r->theta_size;
+    carom_status status = CAROM_OK;
+    for (size_t i = 0; i < s && status == CAROM_OK; i++) {
+        double* theta_row = theta ? theta + i * p : NULL;
+        memset(r->bar, 0, s * sizeof(double));
+        r->bar[i] = 1.0;
+        if (theta_row) {
+            memset(theta_row, 0, p * sizeof(double));
+        }
+        status = cr_rollout_back(r, 1, &slot, NULL, r->bar, control ? control + i * c : NULL,
+                                 theta_row, error);
+        if (status == CAROM_OK && state) {
+            memcpy(state + i * s, r->bar, s * sizeof(double));
+        }
+    }
+    return status;
+}
