@@ -65,6 +65,7 @@ typedef struct carom_trajectory_info {
     int64_t size;      // bytes of the file
     int64_t good_size; // of which so many are good
     double dt;         // s, one step
+    double gravity[3]; // m/s^2
     int32_t every;     // steps from frame to frame; the last may come sooner
     int32_t body_count, vertex_count, edge_count, face_count;
     carom_trajectory_end end;

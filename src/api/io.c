@@ -149,10 +149,12 @@ carom_trajectory_info carom_trajectory_about(const carom_trajectory* trajectory)
 {
     const cr_trajectory* file = trajectory->file;
     const cr_surface* s = &file->model->surface;
+    const double* g = file->model->world.gravity;
     return (carom_trajectory_info){.frame_count = file->frame.count,
                                    .size = file->source.size,
                                    .good_size = file->end_at,
                                    .dt = file->model->world.dt,
+                                   .gravity = {g[0], g[1], g[2]},
                                    .every = file->every,
                                    .body_count = s->body_count,
                                    .vertex_count = s->vertex_count,

@@ -2,6 +2,7 @@
 #include "carom/mesh.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,49 +17,7 @@ typedef struct export_request {
 
 static int fail(const char* what, const char* why)
 {
-    fprintf(stderr, "carom export: %s: %s\n", what, why);
-    return 1;
-}
-
-// ---- files: a name is taken only by what was written whole
-
-typedef struct output {
-    FILE* file;
-    const char* path; // NULL: the screen
-    char beside[4200];
-} output;
-
-static int output_open(output* o, const char* path)
-{
-    o->path = path && strcmp(path, "-") != 0 ? path : NULL;
-    o->file = stdout;
-    if (!o->path) {
-        return 0;
-    }
-    if ((size_t)snprintf(o->beside, sizeof o->beside, "%s.part", path) >= sizeof o->beside) {
-        return fail(path, "the name is too long");
-    }
-    o->file = fopen(o->beside, "w");
-    return o->file ? 0 : fail(path, strerror(errno));
-}
-
-static int output_close(output* o, int status)
-{
-    if (!o->path) {
-        return status; // main looks after stdout
-    }
-    errno = 0;
-    const int bad = ferror(o->file);
-    if (fclose(o->file) != 0 || bad) {
-        status = fail(o->path, errno ? strerror(errno) : "it could not be written");
-    }
-    if (status == 0 && rename(o->beside, o->path) != 0) {
-        status = fail(o->path, strerror(errno));
-    }
-    if (status != 0) {
-        remove(o->beside);
-    }
-    return status;
+    return cli_output_fail("export", what, why);
 }
 
 // ---- tables
@@ -175,9 +134,9 @@ static int export_table(const export_request* q, carom_trajectory* tr)
 {
     const table* t = find_table(q->table);
     const int64_t count = carom_trajectory_about(tr).frame_count;
-    output o;
+    cli_output o;
     carom_error error = {0};
-    if (output_open(&o, q->out) != 0) {
+    if (cli_output_open(&o, "export", q->out) != 0) {
         return 1;
     }
     int status = 0;
@@ -192,7 +151,7 @@ static int export_table(const export_request* q, carom_trajectory* tr)
             t->put(o.file, tr, i);
         }
     }
-    return output_close(&o, status);
+    return cli_output_close(&o, status);
 }
 
 // ---- OBJ, a file per frame
@@ -307,12 +266,12 @@ static int write_obj(const export_request* q, const carom_trajectory* tr, const 
                      const double* x, int64_t frame)
 {
     char path[4100];
-    output o;
+    cli_output o;
     if ((size_t)snprintf(path, sizeof path, "%s/frame_%06lld.obj", q->out, (long long)frame) >=
         sizeof path) {
         return fail(q->out, "the name is too long");
     }
-    if (output_open(&o, path) != 0) {
+    if (cli_output_open(&o, "export", path) != 0) {
         return 1;
     }
     fprintf(o.file, "# %s, frame %lld, step %lld, time %.17g s\n", q->path, (long long)frame,
@@ -325,7 +284,7 @@ static int write_obj(const export_request* q, const carom_trajectory* tr, const 
         first += s->of[b] ? put_shape(o.file, tr, b, &info, s->of[b], first)
                           : put_mesh(o.file, tr, &info, x, first);
     }
-    return output_close(&o, 0);
+    return cli_output_close(&o, 0);
 }
 
 static int export_obj(const export_request* q, carom_trajectory* tr)

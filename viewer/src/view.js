@@ -1,0 +1,150 @@
+// The camera and the picture: one stage, or two side by side under one camera.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { sideways } from "./stage.js";
+
+// While it plays, a machine that cannot keep up gets fewer pixels and a coarser shadow; a still
+// picture always gets the best.
+const levels = [
+  { ratio: 2, shadow: 2048 }, { ratio: 1, shadow: 2048 }, { ratio: 1, shadow: 1024 },
+  { ratio: 0.75, shadow: 1024 }, { ratio: 0.6, shadow: 512 }, { ratio: 0.5, shadow: 0 }, { ratio: 0.35, shadow: 0 },
+];
+const slowFrame = 1000 / 36; // ms: longer than this and 30 pictures a second are in danger
+
+export class View {
+  constructor(canvas, bounds, up) {
+    this.canvas = canvas;
+    this.bounds = bounds;
+    this.up = up;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: false, powerPreference: "high-performance" });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.NeutralToneMapping;
+    this.renderer.toneMappingExposure = 1.0;
+    this.camera = new THREE.PerspectiveCamera(32, 1, 0.01 * bounds.radius, 200 * bounds.radius);
+    this.camera.up.copy(up);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.maxDistance = 60 * bounds.radius;
+    this.controls.minDistance = 0.02 * bounds.radius;
+    this.level = 0;
+    this.best = 0;
+    this.times = [];
+    this.stages = [];
+    this.home();
+  }
+
+  // The whole scene from a little above.
+  home() {
+    const { center, radius } = this.bounds;
+    const side = sideways(this.up), front = new THREE.Vector3().crossVectors(this.up, side);
+    const way = new THREE.Vector3().addScaledVector(side, 0.55).addScaledVector(front, -1).addScaledVector(this.up, 0.5).normalize();
+    const wide = Math.min(1, this.aspect() || 1);
+    const far = (1.12 * radius) / Math.sin((this.camera.fov * Math.PI) / 360) / wide;
+    this.camera.position.copy(center).addScaledVector(way, far);
+    this.controls.target.copy(center);
+    this.controls.update();
+  }
+
+  aspect() {
+    const split = this.stages && this.stages.length === 2;
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    return h ? (split && w > h ? w / 2 : w) / (split && w <= h ? h / 2 : h) : 1;
+  }
+
+  // The rectangles of the stages, in the canvas's own units from its top left.
+  panes(w = this.canvas.clientWidth, h = this.canvas.clientHeight) {
+    if (this.stages.length < 2) return [{ x: 0, y: 0, w, h }];
+    return w > h ? [{ x: 0, y: 0, w: w / 2, h }, { x: w / 2, y: 0, w: w / 2, h }]
+      : [{ x: 0, y: 0, w, h: h / 2 }, { x: 0, y: h / 2, w, h: h / 2 }];
+  }
+
+  resize(ratio = this.ratio()) {
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    if (this.size === `${w} ${h} ${ratio}` || !w || !h) return;
+    this.size = `${w} ${h} ${ratio}`;
+    this.renderer.setPixelRatio(ratio);
+    this.renderer.setSize(w, h, false);
+    this.camera.aspect = this.aspect();
+    this.camera.updateProjectionMatrix();
+  }
+
+  ratio() {
+    return Math.min(levels[this.level].ratio, window.devicePixelRatio || 1, levels[this.level].ratio < 1 ? levels[this.level].ratio : 2);
+  }
+
+  // Called with the time of every picture while playing.
+  pace(now, playing) {
+    if (!playing) {
+      this.times.length = 0;
+      if (this.level !== this.best) this.setLevel(this.best);
+      return;
+    }
+    if (this.level < this.played) this.setLevel(this.played);
+    this.times.push(now);
+    if (this.times.length < 13) return;
+    const mean = (now - this.times[0]) / (this.times.length - 1);
+    this.times.length = 0;
+    if (mean > slowFrame && this.level < levels.length - 1) {
+      // far too slow: two steps at once
+      this.setLevel(Math.min(levels.length - 1, this.level + (mean > 2 * slowFrame ? 2 : 1)));
+      this.played = this.level;
+    }
+  }
+
+  setLevel(level) {
+    this.level = level;
+    const size = levels[level].shadow;
+    for (const { sun } of this.stages) {
+      sun.castShadow = size > 0;
+      if (size > 0 && sun.shadow.mapSize.x !== size) {
+        sun.shadow.mapSize.set(size, size);
+        sun.shadow.map?.dispose();
+        sun.shadow.map = null;
+      }
+    }
+  }
+
+  show(stages) {
+    this.stages = stages;
+    this.size = "";
+    this.setLevel(this.level);
+  }
+
+  draw() {
+    this.resize();
+    const { renderer } = this;
+    const panes = this.panes();
+    renderer.setScissorTest(panes.length > 1);
+    this.camera.aspect = panes[0].w / panes[0].h;
+    this.camera.updateProjectionMatrix();
+    this.stages.forEach((stage, i) => {
+      const p = panes[i], bottom = this.canvas.clientHeight - p.y - p.h;
+      renderer.setViewport(p.x, bottom, p.w, p.h);
+      renderer.setScissor(p.x, bottom, p.w, p.h);
+      renderer.render(stage.scene, this.camera);
+    });
+  }
+
+  // Which stage and body is at a place of the window: {stage, body} or null.
+  pick(x, y) {
+    const box = this.canvas.getBoundingClientRect();
+    const panes = this.panes();
+    for (let i = 0; i < panes.length; i++) {
+      const p = panes[i], u = (x - box.left - p.x) / p.w, v = (y - box.top - p.y) / p.h;
+      if (u < 0 || u > 1 || v < 0 || v > 1 || !this.stages[i]) continue;
+      const caster = new THREE.Raycaster();
+      caster.setFromCamera(new THREE.Vector2(2 * u - 1, 1 - 2 * v), this.camera);
+      const body = this.stages[i].pick(caster);
+      return body < 0 ? null : { stage: this.stages[i], body };
+    }
+    return null;
+  }
+
+  // The camera goes with a place that moved.
+  shift(by) {
+    this.camera.position.add(by);
+    this.controls.target.add(by);
+  }
+}
