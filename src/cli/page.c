@@ -112,7 +112,6 @@ typedef struct plan {
     double* reach;            // [body_count] m, how far a body's points are from its middle
     double* vertex;           // [3*vertex_count] scratch
     int mesh_of;              // the run whose meshes it has
-    int gradients;            // whether its frames have them
     char note[400];
 } plan;
 
@@ -326,7 +325,7 @@ static json_t* head_run(const plan* p)
     json_object_set_new(o, "faces", json_integer(p->about.face_count));
     json_object_set_new(o, "nodes", json_integer(p->node_count));
     json_object_set_new(o, "mesh", json_integer(p->mesh_of));
-    json_object_set_new(o, "gradients", json_boolean(p->gradients));
+    json_object_set_new(o, "gradients", json_boolean(p->about.gradient_count > 0));
     json_object_set_new(o, "bodies", head_bodies(p));
     return o;
 }
@@ -503,13 +502,34 @@ static void put_contacts(bytes* b, const plan* p)
     free(order);
 }
 
-// Frames first, first + 1, ... of those shown, as the blocks "RUN.frames.I" and "RUN.contacts.I".
+// dL/dposition and dL/dforce of all bodies, dL/dx of all nodes; zeros where a frame has none.
+static void put_gradient(bytes* b, const plan* p)
+{
+    const size_t bodies = 3 * (size_t)p->about.body_count;
+    double* body = calloc(2 * bodies + 1, sizeof *body);
+    if (!body) {
+        b->failed = 1;
+        return;
+    }
+    memset(p->vertex, 0, 3 * (size_t)p->about.vertex_count * sizeof *p->vertex);
+    carom_trajectory_gradient(p->run->trajectory, body, body + bodies, p->vertex);
+    for (size_t i = 0; i < 2 * bodies; i++) {
+        put_float(b, body[i]);
+    }
+    for (size_t i = 0; i < 3 * (size_t)p->node_count; i++) {
+        put_float(b, p->vertex[3 * (size_t)p->cloth[i / 3] + i % 3]);
+    }
+    free(body);
+}
+
+// Frames first, first + 1, ... of those shown, as the blocks "RUN.frames.I", "RUN.contacts.I"
+// and "RUN.gradients.I".
 static int write_frames(FILE* out, const cli_page* page, plan* p, int64_t first, numbers* n,
                         bytes* b, carom_error* error)
 {
     const int run = (int)(p->run - page->run);
     const int64_t left = p->shown - first, count = left < p->block ? left : p->block;
-    bytes touch = {0};
+    bytes touch = {0}, pull = {0};
     char name[80];
     int good = 1;
     for (int64_t i = 0; i < count && good; i++) {
@@ -517,6 +537,9 @@ static int write_frames(FILE* out, const cli_page* page, plan* p, int64_t first,
         if (good) {
             take_frame(n, p, i);
             put_contacts(&touch, p);
+            if (p->about.gradient_count > 0) {
+                put_gradient(&pull, p);
+            }
         }
     }
     for (int k = 0; k < CHANNELS && good; k++) {
@@ -526,7 +549,10 @@ static int write_frames(FILE* out, const cli_page* page, plan* p, int64_t first,
     good = good && write_block(out, name, b);
     snprintf(name, sizeof name, "%d.contacts.%lld", run, (long long)(first / p->block));
     good = good && (!page->contacts || write_block(out, name, &touch));
+    snprintf(name, sizeof name, "%d.gradients.%lld", run, (long long)(first / p->block));
+    good = good && (p->about.gradient_count == 0 || write_block(out, name, &pull));
     free(touch.at);
+    free(pull.at);
     return good;
 }
 
