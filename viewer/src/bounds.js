@@ -59,5 +59,5 @@ export function boundsOf(run, up) {
   const radius = Math.max(0.5 * size(box), 1e-6);
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => new THREE.Vector3(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).dot(up));
   const fixed = floorOf(run, center, radius, up);
-  return { center, radius, floor: Number.isFinite(fixed) ? fixed : Math.min(...corners) };
+  return { box, center, radius, floor: Number.isFinite(fixed) ? fixed : Math.min(...corners) };
 }

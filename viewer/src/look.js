@@ -2,19 +2,19 @@
 import * as THREE from "three";
 
 const day = {
-  back: 0xf1efe9, ground: 0xe9e6de, fixed: 0xcfccc4, kinematic: 0x6f7782,
-  rigid: [0x3f7cac, 0xe0a03a, 0x4c9a7a, 0x8069a8, 0x5aa9b8, 0xb9863f, 0x5b7fd0, 0x7d9a44],
-  cloth: [0x3d6fa8, 0xd8a03c, 0x4b9c86, 0x8a6fb0], lining: 0xe8dcc3,
+  back: 0xf3f1ec, ground: 0xd9d5cc, fixed: 0xc3bfb6, kinematic: 0x6f7782,
+  rigid: [0x2f86c9, 0xf0a830, 0x3fa67a, 0x8a68c0, 0x45b3c4, 0xd98a3d, 0x5a78e0, 0x86a83a],
+  cloth: [0x2f74b8, 0xe5a93a, 0x3fa58a, 0x8f6fc0], lining: 0xf0e2c4,
   zone: 0xd4352c, force: 0xd4352c, position: 0x6a3fb5, gradForce: 0x1f8a5b,
-  sky: 0xffffff, below: 0xb8b0a0, sun: 2.2, ambient: 1.5,
+  sky: 0xf7f9ff, below: 0xc9bfae, sun: 2.7, ambient: 1.75,
 };
 const night = {
   ...day,
-  back: 0x16181c, ground: 0x1d2025, fixed: 0x4a4e56, kinematic: 0x8b939e,
+  back: 0x16181c, ground: 0x24272d, fixed: 0x3d424a, kinematic: 0x8b939e,
   rigid: [0x5b9fd4, 0xe8b155, 0x5fb894, 0x9c84c6, 0x6fc3d2, 0xcf9c55, 0x7b9cec, 0x9bb95c],
   cloth: [0x4f87c4, 0xe3b052, 0x5cb49b, 0xa388cb], lining: 0xc9bfa9,
   zone: 0xff5a4d, force: 0xff6a5d, position: 0xb395ff, gradForce: 0x4fd49a,
-  sky: 0xcfd8e6, below: 0x33302b, sun: 2.0, ambient: 0.9,
+  sky: 0xcfd8e6, below: 0x3a3630, sun: 2.4, ambient: 1.0,
 };
 export const looks = { light: day, dark: night };
 
@@ -37,11 +37,18 @@ export function clothMaterial(color, lining) {
   material.onBeforeCompile = (shader) => {
     shader.uniforms.front = material.userData.front;
     shader.uniforms.lining = material.userData.lining;
+    // the vertex colour is no colour: how much this is of a zone, and where it is in the weave
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", "#include <common>\nuniform vec3 front;\nuniform vec3 lining;")
-      .replace("#include <color_fragment>",
-        // the vertex colour's red part tells how much of a zone this is; green is the zone's share
-        "vec3 side = gl_FrontFacing ? front : lining;\ndiffuseColor.rgb = mix(side, vec3(0.66, 0.035, 0.025), vColor.r);");
+      .replace("#include <common>", `#include <common>
+uniform vec3 front;
+uniform vec3 lining;
+float stripe(float t) { // half light, half dark, as soft as a pixel
+  float w = clamp(fwidth(t), 0.02, 0.5);
+  return smoothstep(0.25 - w, 0.25 + w, abs(fract(t) - 0.5));
+}`)
+      .replace("#include <color_fragment>", `vec3 side = gl_FrontFacing ? front : lining;
+side *= 1.0 - 0.10 * stripe(vColor.g) - 0.10 * stripe(vColor.b);
+diffuseColor.rgb = mix(side, vec3(0.70, 0.03, 0.02), vColor.r);`);
   };
   return material;
 }

@@ -232,7 +232,7 @@ function iterationAt(i) {
 function play(on = !page.playing) {
   if (on && page.frame >= run().shown - 1) setFrame(0);
   page.playing = on;
-  $("play").textContent = on ? "❚❚" : "▶";
+  $("play").classList.toggle("playing", on);
   $("play").setAttribute("aria-label", on ? "Pause" : "Play");
   dirty = true;
 }

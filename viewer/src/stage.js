@@ -46,7 +46,7 @@ export class Stage {
     camera.near = 0.1 * radius;
     camera.far = 6.5 * radius;
     this.sun.shadow.mapSize.set(2048, 2048);
-    this.sun.shadow.radius = 5;
+    this.sun.shadow.radius = 4;
     this.sun.shadow.normalBias = 0.004 * radius;
     this.sun.shadow.bias = -0.0004;
     this.fill = new THREE.DirectionalLight(0xdfe9ff, 0.45);
@@ -180,8 +180,7 @@ export class Stage {
     attributes.position.needsUpdate = attributes.normal.needsUpdate = true;
     sheet.geometry.boundingSphere = null;
     if (layers.zones || userData.red) {
-      userData.red = layers.zones && this.redden(sheet, contacts);
-      if (!userData.red) attributes.color.array.fill(0);
+      userData.red = this.redden(sheet, layers.zones ? contacts : null);
       attributes.color.needsUpdate = true;
     }
   }
@@ -194,7 +193,7 @@ export class Stage {
     const cell = (v) => Math.floor(v / reach);
     const key = (i, j, k) => (Math.imul(i, 73856093) ^ Math.imul(j, 19349663) ^ Math.imul(k, 83492791)) | 0;
     let any = false;
-    out.fill(0);
+    for (let i = 0; i < out.length; i += 3) out[i] = 0;
     for (let c = 0; contacts && c < contacts.count; c++) {
       if (contacts.whole[9 * c] !== sheet.userData.body && contacts.whole[9 * c + 1] !== sheet.userData.body) continue;
       const p = contacts.real, at = 9 * c + 3;

@@ -40,11 +40,28 @@ export class View {
     const { center, radius } = this.bounds;
     const side = sideways(this.up), front = new THREE.Vector3().crossVectors(this.up, side);
     const way = new THREE.Vector3().addScaledVector(side, 0.55).addScaledVector(front, -1).addScaledVector(this.up, 0.5).normalize();
-    const wide = Math.min(1, this.aspect() || 1);
-    const far = (1.12 * radius) / Math.sin((this.camera.fov * Math.PI) / 360) / wide;
-    this.camera.position.copy(center).addScaledVector(way, far);
+    this.camera.aspect = this.aspect() || 1;
+    this.camera.position.copy(center).addScaledVector(way, 4 * radius);
+    this.camera.lookAt(center);
+    this.camera.updateMatrixWorld();
+    this.camera.position.copy(center).addScaledVector(way, this.farEnough(way));
     this.controls.target.copy(center);
     this.controls.update();
+  }
+
+  // The least distance from which the corners of the scene's box are in the picture, with some air.
+  farEnough(way) {
+    const { center, box } = this.bounds;
+    const turn = this.camera.quaternion.clone().invert();
+    const high = Math.tan((this.camera.fov * Math.PI) / 360) * 0.86, wide = high * this.camera.aspect;
+    let far = 0;
+    for (let i = 0; i < 8; i++) {
+      const p = new THREE.Vector3(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(center);
+      const along = p.dot(way);
+      p.applyQuaternion(turn);
+      far = Math.max(far, along + Math.abs(p.x) / wide, along + Math.abs(p.y) / high);
+    }
+    return far;
   }
 
   aspect() {
