@@ -13,6 +13,7 @@ static const cli_command commands[] = {
     {"optimize", "solve the inverse problem a scene states", cli_optimize},
     {"intersect", "independent exact check that no recorded frame intersects", cli_intersect},
     {"view", "a page that plays a trajectory in any browser", cli_view},
+    {"render", "pictures and films of a trajectory", cli_render},
     {"export", "a trajectory as OBJ files or tables", cli_export},
     {"bench", "how fast it is: one line per size", cli_bench},
     {"info", "what a mesh, scene or trajectory holds, and what is wrong with it", cli_info},

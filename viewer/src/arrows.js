@@ -1,6 +1,6 @@
 // Many arrows drawn together: forces, gradients.
 import * as THREE from "three";
-import { arrowGeometry } from "./shapes.js";
+import { shaftGeometry, tipGeometry } from "./shapes.js";
 
 const most = 4096;
 const along = new THREE.Vector3(0, 0, 1);
@@ -10,12 +10,18 @@ const scale = new THREE.Vector3(), matrix = new THREE.Matrix4();
 export class Arrows {
   constructor(scene, color) {
     this.material = new THREE.MeshStandardMaterial({ color, roughness: 0.5, emissive: color, emissiveIntensity: 0.35 });
-    this.mesh = new THREE.InstancedMesh(arrowGeometry(), this.material, most);
-    this.mesh.frustumCulled = false;
-    this.mesh.count = 0;
-    this.mesh.visible = false;
-    this.mesh.castShadow = false;
-    scene.add(this.mesh);
+    this.parts = [shaftGeometry(), tipGeometry()].map((geometry) => {
+      const mesh = new THREE.InstancedMesh(geometry, this.material, most);
+      mesh.frustumCulled = false;
+      mesh.count = 0;
+      scene.add(mesh);
+      return mesh;
+    });
+    this.visible = false;
+  }
+
+  set visible(on) {
+    for (const part of this.parts) part.visible = on;
   }
 
   paint(color) {
@@ -27,20 +33,24 @@ export class Arrows {
     this.count = 0;
   }
 
-  // From (x,y,z) along the vector d, drawn so long; thick is its thickness.
+  // From (x,y,z) along the vector d, drawn so long and so thick; a short one is thinner too.
   add(x, y, z, dx, dy, dz, length, thick) {
     const norm = Math.hypot(dx, dy, dz);
     if (this.count >= most || !(norm > 0) || !(length > 0)) return;
-    from.set(x, y, z);
+    const wide = Math.min(thick, 0.09 * length), tip = 3.4 * wide;
     way.set(dx / norm, dy / norm, dz / norm);
     turn.setFromUnitVectors(along, way);
-    const wide = Math.min(thick, length);
-    scale.set(wide, wide, length);
-    this.mesh.setMatrixAt(this.count++, matrix.compose(from, turn, scale));
+    from.set(x, y, z);
+    this.parts[0].setMatrixAt(this.count, matrix.compose(from, turn, scale.set(0.38 * wide, 0.38 * wide, length - tip)));
+    from.addScaledVector(way, length - tip);
+    this.parts[1].setMatrixAt(this.count, matrix.compose(from, turn, scale.set(wide, wide, tip)));
+    this.count++;
   }
 
   end() {
-    this.mesh.count = this.count;
-    this.mesh.instanceMatrix.needsUpdate = true;
+    for (const part of this.parts) {
+      part.count = this.count;
+      part.instanceMatrix.needsUpdate = true;
+    }
   }
 }

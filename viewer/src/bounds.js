@@ -31,6 +31,15 @@ function startBox(run) {
   return box.isEmpty() ? all : box;
 }
 
+// A wall or a post belongs into the picture; a floor does not.
+function addSmallFixed(box, run, limit) {
+  const near = box.clone().expandByScalar(limit);
+  run.bodies.forEach((body, b) => {
+    const radius = body.kind === "fixed" ? reach(run, body) : 0;
+    if (radius > 0 && radius < limit && near.containsPoint(new THREE.Vector3().fromArray(run.row(0, 0), 3 * b))) addBody(box, run, b, 0.6 * radius);
+  });
+}
+
 // The lowest point of what is fixed and not far away, along up.
 function floorOf(run, center, radius, up) {
   let floor = Infinity;
@@ -53,8 +62,9 @@ export function boundsOf(run, up) {
   const whole = new THREE.Box3(new THREE.Vector3().fromArray(run.low), new THREE.Vector3().fromArray(run.high));
   const size = (b) => b.getSize(new THREE.Vector3()).length();
   // what flies away does not make the rest small
-  if (!whole.isEmpty() && size(whole) < 5 * size(box)) box.union(whole);
-  else if (!whole.isEmpty()) box.union(whole.intersect(box.clone().expandByScalar(1.5 * size(box))));
+  if (!whole.isEmpty() && size(whole) < 20 * size(box)) box.union(whole);
+  else if (!whole.isEmpty()) box.union(whole.intersect(box.clone().expandByScalar(2 * size(box))));
+  addSmallFixed(box, run, 0.35 * size(box));
   const center = box.getCenter(new THREE.Vector3());
   const radius = Math.max(0.5 * size(box), 1e-6);
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => new THREE.Vector3(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).dot(up));

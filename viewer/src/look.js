@@ -2,11 +2,11 @@
 import * as THREE from "three";
 
 const day = {
-  back: 0xf3f1ec, ground: 0xd9d5cc, fixed: 0xc3bfb6, kinematic: 0x6f7782,
+  back: 0xf3f1ec, ground: 0xdcdad5, fixed: 0xc6c4bf, kinematic: 0x6f7782,
   rigid: [0x2f86c9, 0xf0a830, 0x3fa67a, 0x8a68c0, 0x45b3c4, 0xd98a3d, 0x5a78e0, 0x86a83a],
   cloth: [0x2f74b8, 0xe5a93a, 0x3fa58a, 0x8f6fc0], lining: 0xf0e2c4,
   zone: 0xd4352c, force: 0xd4352c, position: 0x6a3fb5, gradForce: 0x1f8a5b,
-  sky: 0xf7f9ff, below: 0xc9bfae, sun: 2.7, ambient: 1.75,
+  sky: 0xf4f8ff, below: 0xcfc9c0, sun: 2.6, ambient: 1.75,
 };
 const night = {
   ...day,
@@ -14,7 +14,7 @@ const night = {
   rigid: [0x5b9fd4, 0xe8b155, 0x5fb894, 0x9c84c6, 0x6fc3d2, 0xcf9c55, 0x7b9cec, 0x9bb95c],
   cloth: [0x4f87c4, 0xe3b052, 0x5cb49b, 0xa388cb], lining: 0xc9bfa9,
   zone: 0xff5a4d, force: 0xff6a5d, position: 0xb395ff, gradForce: 0x4fd49a,
-  sky: 0xcfd8e6, below: 0x3a3630, sun: 2.4, ambient: 1.0,
+  sky: 0xcfd8e6, below: 0x3a3630, sun: 2.0, ambient: 1.5,
 };
 export const looks = { light: day, dark: night };
 

@@ -4,6 +4,7 @@ import "./style.css";
 import { boundsOf } from "./bounds.js";
 import { Chart, short } from "./chart.js";
 import { looks } from "./look.js";
+import { Shooter } from "./shoot.js";
 import { openPage, Trouble } from "./payload.js";
 import { Stage, upOf } from "./stage.js";
 import { View } from "./view.js";
@@ -410,6 +411,30 @@ function advance(seconds) {
   if (frame !== page.frame) setFrame(frame, true);
 }
 
+// ---- pictures
+
+// Puts the frame of the file with this number, or the one before, on the stage.
+async function prepare(number) {
+  const r = run();
+  let frame = 0;
+  while (frame + 1 < r.shown && r.series.frame[frame + 1] <= number) frame++;
+  await r.need(frame);
+  if (split()) await page.runs[page.left].need(frameAt(page.runs[page.left], r.time[frame]));
+  setFrame(frame);
+  showFrame();
+  return `${r.time[frame].toFixed(2)} s`;
+}
+
+// What carom render asks for; layers: a list of names, look: [around, above, nearer] or null.
+function shooter({ theme, layers, look }) {
+  play(false);
+  setTheme(theme);
+  for (const name of layers) page.layers[name] = true;
+  if (look) view.look(...look);
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
+  return new Shooter({ view, prepare, ink: () => style("--soft"), paper: () => style("--paper") });
+}
+
 // ---- the start
 
 async function start() {
@@ -469,5 +494,5 @@ function trouble(error) {
 }
 
 // What programs may ask of the page: tests, and carom render.
-window.carom = { page, play, setFrame, setSpeed, setTheme, toggleLayer, choose, setIteration, view: () => view };
+window.carom = { page, play, setFrame, setSpeed, setTheme, toggleLayer, choose, setIteration, shooter, view: () => view };
 start().catch(trouble);

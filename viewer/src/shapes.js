@@ -111,22 +111,12 @@ export function clothNormals(position, index, normal) {
   }
 }
 
-// An arrow of length 1 along z; x and y are scaled with its length too, up to a share.
-export function arrowGeometry() {
-  const shaft = new THREE.CylinderGeometry(0.025, 0.025, 0.76, 10, 1);
-  shaft.translate(0, 0.38, 0);
-  const tip = new THREE.ConeGeometry(0.075, 0.26, 14);
-  tip.translate(0, 0.87, 0);
-  const parts = [shaft.toNonIndexed(), tip.toNonIndexed()];
-  const total = new THREE.BufferGeometry();
-  for (const name of ["position", "normal"]) {
-    const joined = new Float32Array(parts.reduce((n, g) => n + g.attributes[name].array.length, 0));
-    let at = 0;
-    for (const g of parts) {
-      joined.set(g.attributes[name].array, at);
-      at += g.attributes[name].array.length;
-    }
-    total.setAttribute(name, new THREE.BufferAttribute(joined, 3));
-  }
-  return total.rotateX(Math.PI / 2);
+// The two parts of an arrow along z, of length 1 and radius 1: they are scaled apart, so that a long
+// arrow's tip keeps its shape.
+export function shaftGeometry() {
+  return new THREE.CylinderGeometry(1, 1, 1, 10, 1).translate(0, 0.5, 0).rotateX(Math.PI / 2);
+}
+
+export function tipGeometry() {
+  return new THREE.ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2);
 }

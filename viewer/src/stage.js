@@ -34,7 +34,7 @@ export class Stage {
     const { center, radius } = this.bounds;
     this.ambient = new THREE.HemisphereLight(0xffffff, 0xb0a890, 1.4);
     this.ambient.position.copy(this.up);
-    this.sun = new THREE.DirectionalLight(0xfff4e4, 2.2);
+    this.sun = new THREE.DirectionalLight(0xfffaf2, 2.2);
     const side = sideways(this.up);
     const front = new THREE.Vector3().crossVectors(this.up, side);
     this.sun.position.copy(center).addScaledVector(this.up, 2.6 * radius).addScaledVector(side, -1.1 * radius).addScaledVector(front, -1.5 * radius);
@@ -45,8 +45,8 @@ export class Stage {
     camera.right = camera.top = 1.5 * radius;
     camera.near = 0.1 * radius;
     camera.far = 6.5 * radius;
-    this.sun.shadow.mapSize.set(2048, 2048);
-    this.sun.shadow.radius = 4;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.radius = 3;
     this.sun.shadow.normalBias = 0.004 * radius;
     this.sun.shadow.bias = -0.0004;
     this.fill = new THREE.DirectionalLight(0xdfe9ff, 0.45);
@@ -219,7 +219,7 @@ export class Stage {
   showContacts(contacts, layers, lengths) {
     const size = 0.008 * this.bounds.radius;
     this.dots.visible = layers.contacts;
-    this.forces.mesh.visible = layers.forces;
+    this.forces.visible = layers.forces;
     const count = contacts ? contacts.count : 0;
     this.dots.count = layers.contacts ? count : 0;
     matrix.makeScale(size, size, size);
@@ -232,7 +232,7 @@ export class Stage {
     for (let i = 0; layers.forces && i < count; i++) {
       const [x, y, z, fx, fy, fz] = contacts.real.subarray(9 * i + 3, 9 * i + 9);
       const length = Math.hypot(fx, fy, fz) * lengths.force;
-      this.forces.add(x, y, z, fx, fy, fz, Math.min(length, 1.2 * this.bounds.radius), 0.22 * this.bounds.radius);
+      this.forces.add(x, y, z, fx, fy, fz, Math.min(length, 1.2 * this.bounds.radius), 0.028 * this.bounds.radius);
     }
     this.forces.end();
   }
@@ -240,8 +240,8 @@ export class Stage {
   // dL/dposition from each body, and dL/dforce beside it: where a push would raise the objective.
   showGradients(frame, layers, lengths, positions) {
     const g = layers.gradients ? this.run.gradient(frame) : null;
-    const n = this.run.bodies.length, thick = 0.3 * this.bounds.radius;
-    this.pulls.mesh.visible = this.pushes.mesh.visible = Boolean(g);
+    const n = this.run.bodies.length, thick = 0.035 * this.bounds.radius;
+    this.pulls.visible = this.pushes.visible = Boolean(g);
     this.pulls.begin();
     this.pushes.begin();
     for (let b = 0; g && b < n; b++) {

@@ -6,10 +6,16 @@ import { sideways } from "./stage.js";
 // While it plays, a machine that cannot keep up gets fewer pixels and a coarser shadow; a still
 // picture always gets the best.
 const levels = [
-  { ratio: 2, shadow: 2048 }, { ratio: 1, shadow: 2048 }, { ratio: 1, shadow: 1024 },
-  { ratio: 0.75, shadow: 1024 }, { ratio: 0.6, shadow: 512 }, { ratio: 0.5, shadow: 0 }, { ratio: 0.35, shadow: 0 },
+  { ratio: 2, shadow: 2048 }, { ratio: 1, shadow: 1024 }, { ratio: 0.75, shadow: 512 },
+  { ratio: 0.55, shadow: 512 }, { ratio: 0.5, shadow: 0 }, { ratio: 0.35, shadow: 0 },
 ];
 const slowFrame = 1000 / 36; // ms: longer than this and 30 pictures a second are in danger
+
+// A machine without a graphics processor starts where it will end up anyway.
+function drawsInSoftware(renderer) {
+  const gl = renderer.getContext(), about = gl.getExtension("WEBGL_debug_renderer_info");
+  return Boolean(about) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(about.UNMASKED_RENDERER_WEBGL));
+}
 
 export class View {
   constructor(canvas, bounds, up) {
@@ -28,23 +34,24 @@ export class View {
     this.controls.dampingFactor = 0.12;
     this.controls.maxDistance = 60 * bounds.radius;
     this.controls.minDistance = 0.02 * bounds.radius;
-    this.level = 0;
-    this.best = 0;
+    this.best = drawsInSoftware(this.renderer) ? 1 : 0;
+    this.level = this.best;
+    this.played = this.best;
     this.times = [];
     this.stages = [];
     this.home();
   }
 
-  // The whole scene from a little above.
-  home() {
+  // The whole scene from a little above, or from another side.
+  home(from = null, nearer = 1) {
     const { center, radius } = this.bounds;
     const side = sideways(this.up), front = new THREE.Vector3().crossVectors(this.up, side);
-    const way = new THREE.Vector3().addScaledVector(side, 0.55).addScaledVector(front, -1).addScaledVector(this.up, 0.5).normalize();
+    const way = from ?? new THREE.Vector3().addScaledVector(side, 0.55).addScaledVector(front, -1).addScaledVector(this.up, 0.5).normalize();
     this.camera.aspect = this.aspect() || 1;
     this.camera.position.copy(center).addScaledVector(way, 4 * radius);
     this.camera.lookAt(center);
     this.camera.updateMatrixWorld();
-    this.camera.position.copy(center).addScaledVector(way, this.farEnough(way));
+    this.camera.position.copy(center).addScaledVector(way, this.farEnough(way) / nearer);
     this.controls.target.copy(center);
     this.controls.update();
   }
@@ -129,8 +136,8 @@ export class View {
     this.setLevel(this.level);
   }
 
-  draw() {
-    this.resize();
+  draw(ratio) {
+    this.resize(ratio);
     const { renderer } = this;
     const panes = this.panes();
     renderer.setScissorTest(panes.length > 1);
@@ -142,6 +149,22 @@ export class View {
       renderer.setScissor(p.x, bottom, p.w, p.h);
       renderer.render(stage.scene, this.camera);
     });
+  }
+
+  // Draws in another size, finer; the canvas, to be read at once.
+  drawSized(width, height, finer) {
+    Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px`, right: "auto", bottom: "auto" });
+    this.resize(finer);
+    this.draw(finer);
+    return this.canvas;
+  }
+
+  // From where: degrees around up, degrees above the ground, and how much nearer than home.
+  look(around, above, nearer) {
+    const a = (around * Math.PI) / 180, e = (above * Math.PI) / 180;
+    const side = sideways(this.up), front = new THREE.Vector3().crossVectors(this.up, side);
+    const way = new THREE.Vector3().addScaledVector(side, Math.cos(e) * Math.sin(a)).addScaledVector(front, -Math.cos(e) * Math.cos(a)).addScaledVector(this.up, Math.sin(e));
+    this.home(way, nearer);
   }
 
   // Which stage and body is at a place of the window: {stage, body} or null.
