@@ -1,4 +1,5 @@
 #include "cli/page.h"
+#include "cli/bytes.h"
 #include "cli/json.h"
 #include "cli/output.h"
 #include <math.h>
@@ -15,67 +16,10 @@ enum { CONTACTS_MOST = 4096 };
 // The data stand in place of this line of the template.
 static const char mark[] = "<!--data-->";
 
-// ---- bytes that grow
-
-typedef struct bytes {
-    unsigned char* at;
-    size_t size, capacity;
-    int failed;
-} bytes;
-
-static unsigned char* room(bytes* b, size_t size)
-{
-    if (b->failed || size > SIZE_MAX / 4 - b->size) {
-        b->failed = 1;
-        return NULL;
-    }
-    if (b->size + size > b->capacity) {
-        const size_t capacity = 2 * (b->size + size) + 64;
-        unsigned char* grown = realloc(b->at, capacity);
-        if (!grown) {
-            b->failed = 1;
-            return NULL;
-        }
-        b->at = grown;
-        b->capacity = capacity;
-    }
-    unsigned char* here = b->at + b->size;
-    b->size += size;
-    return here;
-}
-
-static void put(bytes* b, const void* data, size_t size)
-{
-    unsigned char* to = room(b, size);
-    if (to && size > 0) {
-        memcpy(to, data, size);
-    }
-}
-
-static void put_float(bytes* b, double value)
-{
-    const float f = (float)value;
-    put(b, &f, sizeof f);
-}
-
 // ---- blocks: packed by zlib, written as letters
 
-static void write_letters(FILE* out, const unsigned char* p, size_t size)
-{
-    static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        const size_t left = size - i;
-        const uint32_t n = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
-                           (left > 2 ? (uint32_t)p[i + 2] : 0);
-        putc(letter[n >> 18], out);
-        putc(letter[n >> 12 & 63], out);
-        putc(left > 1 ? letter[n >> 6 & 63] : '=', out);
-        putc(left > 2 ? letter[n & 63] : '=', out);
-    }
-}
-
 // Writes the bytes as the block of a name and empties them; false when memory is short.
-static int write_block(FILE* out, const char* name, bytes* b)
+static int write_block(FILE* out, const char* name, cli_bytes* b)
 {
     if (b->failed) {
         return 0;
@@ -85,7 +29,7 @@ static int write_block(FILE* out, const char* name, bytes* b)
     const int good = packed && compress2(packed, &size, b->at, b->size, 5) == Z_OK;
     if (good) {
         fprintf(out, "<script type=\"application/x-carom\" data-block=\"%s\">", name);
-        write_letters(out, packed, size);
+        cli_bytes_letters(out, packed, size);
         fputs("</script>\n", out);
     }
     free(packed);
@@ -330,7 +274,7 @@ static json_t* head_run(const plan* p)
     return o;
 }
 
-static int write_head(FILE* out, const cli_page* page, const plan* plans, bytes* b)
+static int write_head(FILE* out, const cli_page* page, const plan* plans, cli_bytes* b)
 {
     json_t *o = json_object(), *runs = json_array();
     json_object_set_new(o, "version", json_integer(1));
@@ -351,21 +295,21 @@ static int write_head(FILE* out, const cli_page* page, const plan* plans, bytes*
     if (!text) {
         return 0;
     }
-    put(b, text, strlen(text));
+    cli_bytes_put(b, text, strlen(text));
     free(text);
     return write_block(out, "head", b);
 }
 
 // ---- blocks of a run
 
-static int write_mesh(FILE* out, const plan* p, const char* name, bytes* b)
+static int write_mesh(FILE* out, const plan* p, const char* name, cli_bytes* b)
 {
     const double* v = carom_trajectory_mesh(p->run->trajectory);
     for (size_t i = 0; i < 3 * (size_t)p->about.vertex_count; i++) {
-        put_float(b, v[i]);
+        cli_bytes_put_float(b, v[i]);
     }
-    put(b, carom_trajectory_faces(p->run->trajectory),
-        3 * (size_t)p->about.face_count * sizeof(int32_t));
+    cli_bytes_put(b, carom_trajectory_faces(p->run->trajectory),
+                  3 * (size_t)p->about.face_count * sizeof(int32_t));
     return write_block(out, name, b);
 }
 
@@ -441,10 +385,10 @@ static void take_frame(numbers* n, const plan* p, int64_t slot)
 
 // What differs from going on as before, x' = 2 x - x_before, in 24 bits: first the low bytes of
 // all, then the middle ones, then the high ones. Smooth motion leaves mostly zeros.
-static void put_channel(bytes* b, const int32_t* x, size_t width, int64_t frames)
+static void put_channel(cli_bytes* b, const int32_t* x, size_t width, int64_t frames)
 {
     const size_t count = width * (size_t)frames;
-    unsigned char* to = room(b, 3 * count);
+    unsigned char* to = cli_bytes_room(b, 3 * count);
     for (size_t i = 0; to && i < count; i++) {
         const uint32_t one = i >= width ? (uint32_t)x[i - width] : 0;
         const uint32_t two = i >= 2 * width ? (uint32_t)x[i - 2 * width] : one;
@@ -471,7 +415,7 @@ static int stronger(const void* a, const void* b)
     return x->contact < y->contact ? -1 : x->contact > y->contact;
 }
 
-static void put_contacts(bytes* b, const plan* p)
+static void put_contacts(cli_bytes* b, const plan* p)
 {
     const carom_trajectory* tr = p->run->trajectory;
     const int32_t count = carom_trajectory_contact_count(tr);
@@ -489,21 +433,21 @@ static void put_contacts(bytes* b, const plan* p)
     if (kept < count) {
         qsort(order, (size_t)count, sizeof *order, stronger);
     }
-    put(b, &kept, sizeof kept);
+    cli_bytes_put(b, &kept, sizeof kept);
     for (int32_t i = 0; i < kept; i++) {
         carom_contact c;
         carom_trajectory_contact(tr, order[i].contact, &c);
         const int32_t who[3] = {c.body[0], c.body[1], c.zone};
-        put(b, who, sizeof who);
+        cli_bytes_put(b, who, sizeof who);
         for (int k = 0; k < 6; k++) {
-            put_float(b, k < 3 ? c.point[k] : c.impulse[k - 3] / p->about.dt);
+            cli_bytes_put_float(b, k < 3 ? c.point[k] : c.impulse[k - 3] / p->about.dt);
         }
     }
     free(order);
 }
 
 // dL/dposition and dL/dforce of all bodies, dL/dx of all nodes; zeros where a frame has none.
-static void put_gradient(bytes* b, const plan* p)
+static void put_gradient(cli_bytes* b, const plan* p)
 {
     const size_t bodies = 3 * (size_t)p->about.body_count;
     double* body = calloc(2 * bodies + 1, sizeof *body);
@@ -514,10 +458,10 @@ static void put_gradient(bytes* b, const plan* p)
     memset(p->vertex, 0, 3 * (size_t)p->about.vertex_count * sizeof *p->vertex);
     carom_trajectory_gradient(p->run->trajectory, body, body + bodies, p->vertex);
     for (size_t i = 0; i < 2 * bodies; i++) {
-        put_float(b, body[i]);
+        cli_bytes_put_float(b, body[i]);
     }
     for (size_t i = 0; i < 3 * (size_t)p->node_count; i++) {
-        put_float(b, p->vertex[3 * (size_t)p->cloth[i / 3] + i % 3]);
+        cli_bytes_put_float(b, p->vertex[3 * (size_t)p->cloth[i / 3] + i % 3]);
     }
     free(body);
 }
@@ -525,11 +469,11 @@ static void put_gradient(bytes* b, const plan* p)
 // Frames first, first + 1, ... of those shown, as the blocks "RUN.frames.I", "RUN.contacts.I"
 // and "RUN.gradients.I".
 static int write_frames(FILE* out, const cli_page* page, plan* p, int64_t first, numbers* n,
-                        bytes* b, carom_error* error)
+                        cli_bytes* b, carom_error* error)
 {
     const int run = (int)(p->run - page->run);
     const int64_t left = p->shown - first, count = left < p->block ? left : p->block;
-    bytes touch = {0}, pull = {0};
+    cli_bytes touch = {0}, pull = {0};
     char name[80];
     int good = 1;
     for (int64_t i = 0; i < count && good; i++) {
@@ -556,7 +500,7 @@ static int write_frames(FILE* out, const cli_page* page, plan* p, int64_t first,
     return good;
 }
 
-static int write_run(FILE* out, const cli_page* page, plan* p, bytes* b, carom_error* error)
+static int write_run(FILE* out, const cli_page* page, plan* p, cli_bytes* b, carom_error* error)
 {
     const int run = (int)(p->run - page->run);
     char name[80];
@@ -568,7 +512,7 @@ static int write_run(FILE* out, const cli_page* page, plan* p, bytes* b, carom_e
     }
     if (good) {
         snprintf(name, sizeof name, "%d.series", run);
-        put(b, p->series, SERIES * (size_t)p->shown * sizeof(double));
+        cli_bytes_put(b, p->series, SERIES * (size_t)p->shown * sizeof(double));
         good = write_block(out, name, b);
     }
     for (int64_t i = 0; i < p->shown && good; i += p->block) {
@@ -580,7 +524,7 @@ static int write_run(FILE* out, const cli_page* page, plan* p, bytes* b, carom_e
 
 static int write_data(FILE* out, const cli_page* page, plan* plans, carom_error* error)
 {
-    bytes b = {0};
+    cli_bytes b = {0};
     int good = write_head(out, page, plans, &b);
     for (int i = 0; i < page->run_count && good; i++) {
         good = write_run(out, page, &plans[i], &b, error);
@@ -607,16 +551,16 @@ static char* read_template(const char* command)
         return NULL;
     }
     FILE* f = fopen(path, "rb");
-    bytes b = {0};
+    cli_bytes b = {0};
     while (f && !feof(f) && !ferror(f)) {
         unsigned char part[1 << 16];
-        put(&b, part, fread(part, 1, sizeof part, f));
+        cli_bytes_put(&b, part, fread(part, 1, sizeof part, f));
     }
     const int good = f && !ferror(f);
     if (f) {
         fclose(f);
     }
-    put(&b, "", 1);
+    cli_bytes_put(&b, "", 1);
     if (!good || b.failed || !strstr((char*)b.at, mark)) {
         cli_output_fail(command, path, "is not a template of carom's pages");
         free(b.at);

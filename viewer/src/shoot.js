@@ -1,7 +1,7 @@
 // Pictures of frames, for carom render: one, several on a sheet, or a film.
 import { makeGif } from "./gif.js";
 
-const finer = 2; // drawn so many times larger, then made smaller: smooth edges
+const finer = 2; // a picture is drawn so many times larger, then made smaller: smooth edges
 
 async function letters(blob) {
   const bytes = new Uint8Array(await blob.arrayBuffer());
@@ -20,13 +20,13 @@ export class Shooter {
   }
 
   // The stage at a frame, on a canvas of this size.
-  async canvas(frame, width, height, captioned) {
+  async canvas(frame, width, height, captioned, scale = finer) {
     const caption = await this.host.prepare(frame);
     const out = document.createElement("canvas");
     Object.assign(out, { width, height });
     const pen = out.getContext("2d", { willReadFrequently: true });
     pen.imageSmoothingQuality = "high";
-    pen.drawImage(this.host.view.drawSized(width, height, finer), 0, 0, width, height);
+    pen.drawImage(this.host.view.drawSized(width, height, scale), 0, 0, width, height);
     if (captioned) this.write(pen, caption, 12, height - 12, Math.max(11, Math.round(height / 26)));
     return out;
   }
@@ -62,7 +62,7 @@ export class Shooter {
   async gif(frames, width, height, delay) {
     const pictures = [];
     for (const frame of frames) {
-      const canvas = await this.canvas(frame, width, height, false);
+      const canvas = await this.canvas(frame, width, height, false, 1);
       pictures.push(canvas.getContext("2d").getImageData(0, 0, width, height));
     }
     return letters(new Blob([makeGif(pictures, delay)]));

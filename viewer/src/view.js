@@ -60,7 +60,7 @@ export class View {
   farEnough(way) {
     const { center, box } = this.bounds;
     const turn = this.camera.quaternion.clone().invert();
-    const high = Math.tan((this.camera.fov * Math.PI) / 360) * 0.86, wide = high * this.camera.aspect;
+    const high = Math.tan((this.camera.fov * Math.PI) / 360) * 0.98, wide = high * this.camera.aspect;
     let far = 0;
     for (let i = 0; i < 8; i++) {
       const p = new THREE.Vector3(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(center);
