@@ -15,6 +15,7 @@ int cli_optimize(int argc, char** argv);
 int cli_intersect(int argc, char** argv);
 int cli_view(int argc, char** argv);
 int cli_render(int argc, char** argv);
+int cli_plot(int argc, char** argv);
 int cli_export(int argc, char** argv);
 int cli_bench(int argc, char** argv);
 int cli_info(int argc, char** argv);

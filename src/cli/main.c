@@ -14,6 +14,7 @@ static const cli_command commands[] = {
     {"intersect", "independent exact check that no recorded frame intersects", cli_intersect},
     {"view", "a page that plays a trajectory in any browser", cli_view},
     {"render", "pictures and films of a trajectory", cli_render},
+    {"plot", "lines as SVG: energy, objective, tables", cli_plot},
     {"export", "a trajectory as glTF, OBJ files or tables", cli_export},
     {"bench", "how fast it is: one line per size", cli_bench},
     {"info", "what a mesh, scene or trajectory holds, and what is wrong with it", cli_info},

@@ -3,6 +3,7 @@
 #include "cli/history.h"
 #include "cli/measure.h"
 #include "cli/motion.h"
+#include "cli/plot.h"
 #include "cli/problem.h"
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 typedef struct optimisation {
     cli_problem p;
     const char *method_text, *iterations_text, *out, *trajectory, *rate_text, *tolerance_text;
-    const char* history_path;
+    const char *history_path, *plot;
     cli_history history;
     carom_optimize_options options;
     carom_optimize_report report;
@@ -32,7 +33,7 @@ static const char* const ends[] = {
 static int show(void* user, const carom_optimize_report* r, const double* theta)
 {
     optimisation* o = user;
-    if (o->history_path) {
+    if (o->history_path || o->plot) {
         cli_history_add(&o->history, r->value_end, r->gradient_end, theta, o->p.size);
     }
     if (!o->p.json) {
@@ -219,7 +220,7 @@ static int optimize_all(optimisation* o)
         printf("%s: %d numbers, %lld steps a run\n", o->p.path, o->p.size,
                (long long)carom_problem_steps(o->p.problem));
     }
-    if (o->history_path &&
+    if ((o->history_path || o->plot) &&
         !cli_history_start(&o->history, o->p.problem, o->p.theta, o->p.size, &o->p.error)) {
         fprintf(stderr, "carom optimize: %s\n", o->p.error.message);
         return 1;
@@ -239,6 +240,7 @@ static int optimize_all(optimisation* o)
     if (!good) {
         fprintf(stderr, "carom optimize: %s\n", o->p.error.message);
     }
+    good = (!o->plot || cli_plot_history("optimize", &o->history, o->plot) == 0) && good;
     if (o->p.json) {
         return print_json(o) || !good;
     }
@@ -249,7 +251,7 @@ static int optimize_all(optimisation* o)
 int cli_optimize(int argc, char** argv)
 {
     optimisation o = {.p = {.command = "optimize"}, .options = carom_optimize_default()};
-    cli_option options[CLI_PROBLEM_OPTIONS + 7] = {
+    cli_option options[CLI_PROBLEM_OPTIONS + 8] = {
         [CLI_PROBLEM_OPTIONS] = {"--method", "NAME", "lbfgs (with line search), gd or adam",
                                  &o.method_text, NULL, NULL},
         {"--iterations", "N", "at most so many (100)", &o.iterations_text, NULL, NULL},
@@ -257,20 +259,21 @@ int cli_optimize(int argc, char** argv)
         {"--trajectory", "FILE", "record the motion they give", &o.trajectory, NULL, NULL},
         {"--history", "FOLDER", "record the motion of iterations, for carom view FOLDER",
          &o.history_path, NULL, NULL},
+        {"--plot", "FILE.svg", "the objective by iteration as a picture", &o.plot, NULL, NULL},
         {"--rate", "R", "step size of gd and adam", &o.rate_text, NULL, NULL},
         {"--tolerance", "T", "gradient at which to stop, against that at the start (1e-9)",
          &o.tolerance_text, NULL, NULL},
     };
     cli_problem_options(&o.p, options);
-    const cli_usage usage = {
-        "SCENE [--method lbfgs|gd|adam] [--iterations N] [--out FILE] "
-        "[--trajectory FILE] [--history FOLDER] [--rate R] [--tolerance T] [--steps N] [--dt H] "
-        "[--set PATH=VALUE]... [--tape-memory MB] [--threads N] [--json]",
-        "finds the parameters that make the scene's objective small",
-        options,
-        CLI_PROBLEM_OPTIONS + 7,
-        1,
-        1};
+    const cli_usage usage = {"SCENE [--method lbfgs|gd|adam] [--iterations N] [--out FILE] "
+                             "[--trajectory FILE] [--history FOLDER] [--plot FILE.svg] [--rate R] "
+                             "[--tolerance T] [--steps N] [--dt H] "
+                             "[--set PATH=VALUE]... [--tape-memory MB] [--threads N] [--json]",
+                             "finds the parameters that make the scene's objective small",
+                             options,
+                             CLI_PROBLEM_OPTIONS + 8,
+                             1,
+                             1};
     o.p.set.item = calloc((size_t)argc, sizeof *o.p.set.item);
     const int plain = o.p.set.item ? cli_args_parse(argc, argv, &usage, &o.p.path) : -1;
     const int status = plain < 0 ? (plain == -2 ? 0 : 2) : optimize_all(&o);
