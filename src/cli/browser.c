@@ -314,7 +314,7 @@ static int wait_for_page(cli_browser* b)
 static int go_to(cli_browser* b, const char* page)
 {
     char url[4300];
-    snprintf(url, sizeof url, "file://%s", page);
+    snprintf(url, sizeof url, "file://%s#fine", page);
     json_t* result = call(b, "Page.navigate", json_pack("{s:s}", "url", url), start_seconds);
     json_decref(result);
     return result != NULL;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 720, HEIGHT = 420, LEFT = 74, RIGHT = 150, TOP = 44, BOTTOM = 52 };
+enum { WIDTH = 720, HEIGHT = 420, LEFT = 74, RIGHT = 190, TOP = 44, BOTTOM = 52 };
 
 static const char* const colors[] = {"#2f86c9", "#e08a1e", "#3fa67a", "#8a68c0",
                                      "#d4352c", "#45a3b4", "#86823a", "#c05a8c"};
@@ -79,25 +79,48 @@ static double step_of(const axis* a)
     const double rough = (a->high - a->low) / 6;
     const double power = pow(10, floor(log10(rough)));
     const double step = rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10;
-    return a->log ? fmax(1, step * power) : step * power;
+    return step * power;
+}
+
+static void put_tick(FILE* out, const axis* a, int upright, double value)
+{
+    if (!(place(a, value) >= a->low && place(a, value) <= a->high)) {
+        return;
+    }
+    if (upright) {
+        const double y = py(a, value);
+        fprintf(out,
+                "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
+                "text-anchor=\"end\">%.6g</text>\n",
+                LEFT, y, WIDTH - RIGHT, LEFT - 8, y + 4, value);
+    } else {
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n", px(a, value),
+                HEIGHT - BOTTOM + 20, value);
+    }
+}
+
+// Powers of ten, of few of which also twice and five times.
+static void put_powers(FILE* out, const axis* a, int upright)
+{
+    const double step = fmax(1, ceil((a->high - a->low) / 8));
+    for (double t = floor(a->low); t <= a->high; t += step) {
+        put_tick(out, a, upright, pow(10, t));
+        if (a->high - a->low < 2.5) {
+            put_tick(out, a, upright, 2 * pow(10, t));
+            put_tick(out, a, upright, 5 * pow(10, t));
+        }
+    }
 }
 
 static void put_ticks(FILE* out, const axis* a, int upright)
 {
+    if (a->log) {
+        put_powers(out, a, upright);
+        return;
+    }
     const double step = step_of(a);
     for (double t = ceil(a->low / step) * step; t <= a->high + 1e-9 * step; t += step) {
-        const double at = fabs(t) < 1e-9 * step ? 0 : t;
-        const double value = a->log ? pow(10, at) : at;
-        if (upright) {
-            const double y = py(a, value);
-            fprintf(out,
-                    "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
-                    "text-anchor=\"end\">%.6g</text>\n",
-                    LEFT, y, WIDTH - RIGHT, LEFT - 8, y + 4, value);
-        } else {
-            fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
-                    px(a, value), HEIGHT - BOTTOM + 20, value);
-        }
+        put_tick(out, a, upright, fabs(t) < 1e-9 * step ? 0 : t);
     }
 }
 

@@ -1,6 +1,15 @@
 // Lines over time (or iterations), with a mark at the present one that can be dragged.
 
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// One look at the style sheet for every change of theme.
+let theme = null, known = {};
+function style(name) {
+  if (theme !== document.documentElement.dataset.theme) {
+    theme = document.documentElement.dataset.theme;
+    known = {};
+  }
+  return (known[name] ??= read(name));
+}
+const read = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // About `count` round numbers from low to high.
 function ticks(low, high, count) {

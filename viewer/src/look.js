@@ -2,7 +2,7 @@
 import * as THREE from "three";
 
 const day = {
-  back: 0xf3f1ec, ground: 0xdcdad5, fixed: 0xc6c4bf, kinematic: 0x6f7782,
+  back: 0xf1f0ed, line: 0xb9b6ae, shade: 0.26, fixed: 0xd9d7d2, kinematic: 0x6f7782,
   rigid: [0x2f86c9, 0xf0a830, 0x3fa67a, 0x8a68c0, 0x45b3c4, 0xd98a3d, 0x5a78e0, 0x86a83a],
   cloth: [0x2f74b8, 0xe5a93a, 0x3fa58a, 0x8f6fc0], lining: 0xf0e2c4,
   zone: 0xd4352c, force: 0xd4352c, position: 0x6a3fb5, gradForce: 0x1f8a5b,
@@ -10,7 +10,7 @@ const day = {
 };
 const night = {
   ...day,
-  back: 0x16181c, ground: 0x24272d, fixed: 0x3d424a, kinematic: 0x8b939e,
+  back: 0x1b1e23, line: 0x4a505a, shade: 0.5, fixed: 0x444a53, kinematic: 0x8b939e,
   rigid: [0x5b9fd4, 0xe8b155, 0x5fb894, 0x9c84c6, 0x6fc3d2, 0xcf9c55, 0x7b9cec, 0x9bb95c],
   cloth: [0x4f87c4, 0xe3b052, 0x5cb49b, 0xa388cb], lining: 0xc9bfa9,
   zone: 0xff5a4d, force: 0xff6a5d, position: 0xb395ff, gradForce: 0x4fd49a,
@@ -25,13 +25,15 @@ export function bodyColor(look, kind, index) {
   return list[index % list.length];
 }
 
-export function rigidMaterial() {
-  return new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.0 });
+// fast: without gloss, for machines that draw in software.
+export function rigidMaterial(fast) {
+  return fast ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0 });
 }
 
 // Cloth has two sides, of two colours, and a fine weave that shows how it is stretched.
-export function clothMaterial(color, lining) {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.9, metalness: 0, side: THREE.DoubleSide, vertexColors: true });
+export function clothMaterial(color, lining, fast) {
+  const how = { side: THREE.DoubleSide, vertexColors: true };
+  const material = fast ? new THREE.MeshLambertMaterial(how) : new THREE.MeshStandardMaterial({ roughness: 0.9, metalness: 0, ...how });
   material.userData.front = { value: new THREE.Color(color) };
   material.userData.lining = { value: new THREE.Color(lining) };
   material.onBeforeCompile = (shader) => {

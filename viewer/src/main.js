@@ -7,7 +7,7 @@ import { looks } from "./look.js";
 import { Shooter } from "./shoot.js";
 import { openPage, Trouble } from "./payload.js";
 import { Stage, upOf } from "./stage.js";
-import { View } from "./view.js";
+import { drawsInSoftware, View } from "./view.js";
 
 const $ = (id) => document.getElementById(id);
 const speeds = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
@@ -23,7 +23,7 @@ const page = {
   layers: { contacts: false, forces: false, zones: false, gradients: false, wires: false, ground: true },
   lengths: { force: 0, position: 0, push: 0 },
 };
-let view, chart, curve, dirty = true, lastNow = 0;
+let view, chart, curve, dirty = true, lastNow = 0, lastTold = 0;
 
 const run = () => page.runs[page.right];
 const split = () => page.left !== page.right;
@@ -32,7 +32,7 @@ const split = () => page.left !== page.right;
 
 function stageOf(index) {
   if (!page.stages.has(index)) {
-    const stage = new Stage(page.runs[index], page.bounds, page.up);
+    const stage = new Stage(page.runs[index], page.bounds, page.up, page.fast);
     stage.paint(page.theme);
     page.stages.set(index, stage);
   }
@@ -111,8 +111,15 @@ function showFrame() {
     if (page.lastFollowed) view.shift(now.clone().sub(page.lastFollowed));
     page.lastFollowed = now;
   }
+  // words and lines are dear to lay out: while it plays, ten times a second will do
+  if (page.playing && lastNow - lastTold < 100) return;
+  lastTold = lastNow;
+  tellFrame();
+}
+
+function tellFrame() {
+  const r = run(), last = r.time[r.shown - 1];
   $("scrub").value = page.frame;
-  const last = r.time[r.shown - 1];
   $("time").innerHTML = `${r.time[page.frame].toFixed(3)}<span class="more"> of ${last.toFixed(3)}</span> s<span class="more">  ·  ${r.series.frame[page.frame]}</span>`;
   chart.mark(page.frame);
   showLegend();
@@ -384,8 +391,8 @@ function tick(now) {
     page.pictures++;
   }
   lastNow = now;
-  view.pace(now, page.playing);
-  if (view.controls.update()) dirty = true;
+  const turned = view.controls.update();
+  if (view.pace(now, page.playing || turned) || turned) dirty = true;
   if (!dirty && view.size !== "") return;
   dirty = false;
   showFrame();
@@ -446,7 +453,8 @@ async function start() {
   page.up = upOf(run());
   page.bounds = boundsOf(run(), page.up);
   try {
-    view = new View($("view"), page.bounds, page.up);
+    page.fast = location.hash !== "#fine" && drawsInSoftware();
+    view = new View($("view"), page.bounds, page.up, page.fast);
   } catch {
     throw new Trouble("This browser cannot draw in three dimensions (WebGL is off or not there). carom export writes files for other programs.");
   }

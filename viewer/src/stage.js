@@ -1,11 +1,11 @@
 // One run on a stage: its bodies, the light, the ground, and what contact and gradients add.
 import * as THREE from "three";
 import { Arrows } from "./arrows.js";
+import { Crowd, crowdSuits, Instances } from "./crowd.js";
 import { bodyColor, clothMaterial, looks, rigidMaterial } from "./look.js";
 import { clothGeometry, clothNormals, shapeGroups } from "./shapes.js";
 
-const matrix = new THREE.Matrix4(), place = new THREE.Vector3(), turn = new THREE.Quaternion();
-const one = new THREE.Vector3(1, 1, 1), color = new THREE.Color();
+const matrix = new THREE.Matrix4(), color = new THREE.Color();
 
 export function upOf(run) {
   const g = new THREE.Vector3().fromArray(run.gravity);
@@ -13,10 +13,11 @@ export function upOf(run) {
 }
 
 export class Stage {
-  constructor(run, bounds, up) {
+  constructor(run, bounds, up, fast) {
     this.run = run;
     this.bounds = bounds;
     this.up = up;
+    this.fast = fast;
     this.scene = new THREE.Scene();
     this.frame = -1;
     this.inZone = new Set();
@@ -52,19 +53,19 @@ export class Stage {
     this.fill = new THREE.DirectionalLight(0xdfe9ff, 0.45);
     this.fill.position.copy(center).addScaledVector(side, 3 * radius).addScaledVector(this.up, radius);
     this.fill.target.position.copy(center);
-    this.scene.add(this.ambient, this.sun, this.sun.target, this.fill, this.fill.target);
+    this.scene.add(this.ambient, this.sun, this.sun.target);
+    if (!this.fast) this.scene.add(this.fill, this.fill.target);
   }
 
   makeBodies() {
     this.groups = shapeGroups(this.run).map((group) => {
-      const mesh = new THREE.InstancedMesh(group.geometry, rigidMaterial(), group.bodies.length);
-      mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+      const Kind = this.fast && crowdSuits(group.geometry, group.bodies.length) ? Crowd : Instances;
+      const mesh = new Kind(group.geometry, rigidMaterial(this.fast), group.bodies.length);
       mesh.frustumCulled = false;
       mesh.receiveShadow = true;
       // a large flat thing that never moves throws no shadow worth its price
       mesh.castShadow = group.bodies.some((b) => this.run.bodies[b].kind !== "fixed") || this.small(group.geometry);
       mesh.userData.bodies = group.bodies;
-      mesh.setColorAt(0, color.set(0xffffff));
       this.scene.add(mesh);
       return mesh;
     });
@@ -80,7 +81,7 @@ export class Stage {
     this.sheets = [];
     this.run.bodies.forEach((body, b) => {
       if (body.kind !== "cloth") return;
-      const mesh = new THREE.Mesh(clothGeometry(this.run, body, node), clothMaterial(0xffffff, 0xffffff));
+      const mesh = new THREE.Mesh(clothGeometry(this.run, body, node), clothMaterial(0xffffff, 0xffffff, this.fast));
       mesh.frustumCulled = false;
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.userData.body = b;
@@ -90,14 +91,17 @@ export class Stage {
     });
   }
 
+  // No floor but the shadows on it, and lines to tell how far: cheap where pixels are dear.
   makeGround() {
     const { center, radius, floor } = this.bounds;
-    const disc = new THREE.CircleGeometry(60 * radius, 48);
-    this.ground = new THREE.Mesh(disc, new THREE.MeshStandardMaterial({ roughness: 1 }));
+    this.ground = new THREE.Group();
     this.ground.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.up);
     const height = floor - 0.004 * radius - center.dot(this.up);
     this.ground.position.copy(center).addScaledVector(this.up, height);
-    this.ground.receiveShadow = true;
+    this.shade = new THREE.Mesh(new THREE.CircleGeometry(3 * radius, 32), new THREE.ShadowMaterial());
+    this.shade.receiveShadow = true;
+    this.grid = gridLines(radius);
+    this.ground.add(this.shade, this.grid);
     this.scene.add(this.ground);
   }
 
@@ -114,8 +118,9 @@ export class Stage {
   paint(theme) {
     const look = (this.look = looks[theme]);
     this.scene.background = new THREE.Color(look.back);
-    this.scene.fog = new THREE.Fog(look.back, 5 * this.bounds.radius, 22 * this.bounds.radius);
-    this.ground.material.color.set(look.ground);
+    this.scene.fog = new THREE.Fog(look.back, 6 * this.bounds.radius, 24 * this.bounds.radius);
+    this.shade.material.opacity = look.shade;
+    this.grid.material.color.set(look.line);
     this.ambient.color.set(look.sky);
     this.ambient.groundColor.set(look.below);
     this.ambient.intensity = look.ambient;
@@ -141,7 +146,9 @@ export class Stage {
     this.frame = frame;
     const contacts = this.run.contacts(frame);
     this.findZones(contacts, layers.zones);
-    for (const mesh of this.groups) this.placeGroup(mesh, positions, turns, chosen);
+    const paint = layers.zones || this.painted !== `${this.look.back} ${chosen}`;
+    this.painted = layers.zones ? "" : `${this.look.back} ${chosen}`;
+    for (const mesh of this.groups) this.placeGroup(mesh, positions, turns, chosen, paint);
     for (const sheet of this.sheets) this.placeSheet(sheet, nodes, contacts, layers);
     this.ground.visible = layers.ground;
     for (const mesh of [...this.groups, ...this.sheets]) mesh.material.wireframe = layers.wires;
@@ -157,19 +164,16 @@ export class Stage {
     }
   }
 
-  placeGroup(mesh, positions, turns, chosen) {
+  placeGroup(mesh, p, q, chosen, paint) {
     mesh.userData.bodies.forEach((b, i) => {
-      place.fromArray(positions, 3 * b);
-      turn.set(turns[4 * b + 1], turns[4 * b + 2], turns[4 * b + 3], turns[4 * b]);
-      mesh.setMatrixAt(i, matrix.compose(place, turn, one));
+      mesh.put(i, p[3 * b], p[3 * b + 1], p[3 * b + 2], q[4 * b], q[4 * b + 1], q[4 * b + 2], q[4 * b + 3]);
+      if (!paint) return;
       const free = this.run.bodies[b].kind === "rigid";
       color.set(free && this.inZone.has(b) ? this.look.zone : this.colors[b]);
       if (b === chosen) color.lerp(white, 0.35);
-      mesh.setColorAt(i, color);
+      mesh.tint(i, color);
     });
-    mesh.instanceMatrix.needsUpdate = true;
-    mesh.instanceColor.needsUpdate = true;
-    mesh.boundingSphere = null; // of all instances, for picking
+    mesh.done(paint);
   }
 
   placeSheet(sheet, nodes, contacts, layers) {
@@ -259,12 +263,34 @@ export class Stage {
   pick(caster) {
     const hits = caster.intersectObjects([...this.groups, ...this.sheets], false);
     if (!hits.length) return -1;
-    const { object, instanceId } = hits[0];
-    return object.userData.bodies ? object.userData.bodies[instanceId] : object.userData.body;
+    const { object } = hits[0];
+    return object.userData.bodies ? object.userData.bodies[object.which(hits[0])] : object.userData.body;
   }
 }
 
 const white = new THREE.Color(0xffffff);
+
+// Lines a round length apart, which fade with the distance from the middle.
+function gridLines(radius) {
+  const power = 10 ** Math.floor(Math.log10(radius));
+  const step = radius / power > 5 ? 2 * power : radius / power > 2 ? power : power / 2;
+  const count = Math.ceil((4 * radius) / step), pieces = 16, far = count * step;
+  const points = [], fades = [];
+  const fade = (x, y) => Math.max(0, 1 - Math.hypot(x, y) / far) ** 1.5;
+  for (let i = -count; i <= count; i++) {
+    for (let k = 0; k < pieces; k++) {
+      const a = (2 * k / pieces - 1) * far, b = (2 * (k + 1) / pieces - 1) * far, c = i * step;
+      points.push(c, a, 0, c, b, 0, a, c, 0, b, c, 0);
+      for (const [x, y] of [[c, a], [c, b], [a, c], [b, c]]) fades.push(1, 1, 1, 0.55 * fade(x, y));
+    }
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  geometry.setAttribute("color", new THREE.Float32BufferAttribute(fades, 4));
+  const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false, fog: false }));
+  lines.renderOrder = -1;
+  return lines;
+}
 
 export function sideways(up) {
   const axis = Math.abs(up.x) < 0.9 ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 1, 0);

@@ -3,26 +3,33 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { sideways } from "./stage.js";
 
-// While it plays, a machine that cannot keep up gets fewer pixels and a coarser shadow; a still
-// picture always gets the best.
+// While something moves, a machine that cannot keep up gets fewer pixels and a coarser shadow, step
+// by step; a still picture always gets the best.
 const levels = [
   { ratio: 2, shadow: 2048 }, { ratio: 1, shadow: 1024 }, { ratio: 0.75, shadow: 512 },
-  { ratio: 0.55, shadow: 512 }, { ratio: 0.5, shadow: 0 }, { ratio: 0.35, shadow: 0 },
+  { ratio: 0.6, shadow: 512 }, { ratio: 0.5, shadow: 256 }, { ratio: 0.4, shadow: 0 },
+  { ratio: 0.3, shadow: 0 }, { ratio: 0.2, shadow: 0 },
 ];
 const slowFrame = 1000 / 36; // ms: longer than this and 30 pictures a second are in danger
+const stillAfter = 180; // ms without motion
+const lookEvery = 300; // ms over which the pace is measured
 
-// A machine without a graphics processor starts where it will end up anyway.
-function drawsInSoftware(renderer) {
-  const gl = renderer.getContext(), about = gl.getExtension("WEBGL_debug_renderer_info");
-  return Boolean(about) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(about.UNMASKED_RENDERER_WEBGL));
+// Whether this machine has no graphics processor: what is dear then is another matter.
+export function drawsInSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const about = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = about ? gl.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 export class View {
-  constructor(canvas, bounds, up) {
+  // fast: this machine draws in software.
+  constructor(canvas, bounds, up, fast) {
     this.canvas = canvas;
     this.bounds = bounds;
     this.up = up;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: false, powerPreference: "high-performance" });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !fast, powerPreference: "high-performance" });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.NeutralToneMapping;
@@ -34,10 +41,12 @@ export class View {
     this.controls.dampingFactor = 0.12;
     this.controls.maxDistance = 60 * bounds.radius;
     this.controls.minDistance = 0.02 * bounds.radius;
-    this.best = drawsInSoftware(this.renderer) ? 1 : 0;
-    this.level = this.best;
-    this.played = this.best;
-    this.times = [];
+    this.best = 0;
+    this.level = 0;
+    this.kept = fast ? 3 : 0; // the level of what moves
+    this.least = fast ? 1.5 : 1; // pixels of a still picture, which smooth its edges
+    this.moved = 0;
+    this.times = null;
     this.stages = [];
     this.home();
   }
@@ -95,26 +104,31 @@ export class View {
   }
 
   ratio() {
-    return Math.min(levels[this.level].ratio, window.devicePixelRatio || 1, levels[this.level].ratio < 1 ? levels[this.level].ratio : 2);
+    const own = Math.max(window.devicePixelRatio || 1, this.level === 0 ? this.least : 0);
+    return Math.min(levels[this.level].ratio, own);
   }
 
-  // Called with the time of every picture while playing.
-  pace(now, playing) {
-    if (!playing) {
-      this.times.length = 0;
-      if (this.level !== this.best) this.setLevel(this.best);
-      return;
+  // Called before every picture. Says whether the picture has to be drawn anew for its quality.
+  pace(now, moving) {
+    if (!moving) {
+      this.times = null;
+      if (this.level === this.best || now - this.moved < stillAfter) return false;
+      this.setLevel(this.best);
+      return true;
     }
-    if (this.level < this.played) this.setLevel(this.played);
-    this.times.push(now);
-    if (this.times.length < 13) return;
-    const mean = (now - this.times[0]) / (this.times.length - 1);
-    this.times.length = 0;
+    this.moved = now;
+    if (this.level < this.kept) this.setLevel(this.kept);
+    this.times ??= { since: now, count: -1 };
+    this.times.count++;
+    const took = now - this.times.since;
+    if (took < lookEvery || this.times.count < 1) return false;
+    const mean = took / this.times.count;
+    this.times = { since: now, count: 0 };
     if (mean > slowFrame && this.level < levels.length - 1) {
-      // far too slow: two steps at once
-      this.setLevel(Math.min(levels.length - 1, this.level + (mean > 2 * slowFrame ? 2 : 1)));
-      this.played = this.level;
+      this.kept = Math.min(levels.length - 1, this.level + (mean > 6 * slowFrame ? 3 : mean > 2.5 * slowFrame ? 2 : 1));
+      this.setLevel(this.kept);
     }
+    return false;
   }
 
   setLevel(level) {
