@@ -78,6 +78,7 @@ static void become_browser(const char* program, const char* folder, int read_end
                                "--use-gl=angle",
                                "--use-angle=swiftshader",
                                "--enable-unsafe-swiftshader",
+                               "--disable-gpu-compositing",
                                "--disable-dev-shm-usage",
                                "--hide-scrollbars",
                                "--force-color-profile=srgb",

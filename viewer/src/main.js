@@ -397,6 +397,7 @@ function tick(now) {
   dirty = false;
   showFrame();
   view.draw();
+  page.opened ??= performance.now();
 }
 
 function advance(seconds) {
@@ -477,7 +478,6 @@ async function start() {
   plot();
   setFrame(0);
   requestAnimationFrame(tick);
-  page.opened = performance.now();
   await loadRest();
 }
 

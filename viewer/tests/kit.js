@@ -1,6 +1,6 @@
 // What the tests share: the program, a browser, pages made by the one for the other.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -29,7 +29,8 @@ export function table(file, name) {
   return lines.map((line) => Object.fromEntries(line.split(",").map((v, i) => [columns[i], v.startsWith('"') ? v.slice(1, -1) : Number(v)])));
 }
 
-const flags = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
+// composed by the processor: a browser without a graphics processor spends most of its time there else
+const flags = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-gpu-compositing"];
 export async function browser() {
   return chromium.launch({ executablePath: process.env.CAROM_BROWSER ?? "/usr/bin/chromium", args: ["--no-sandbox", ...flags] });
 }
@@ -38,7 +39,9 @@ export async function browser() {
 export async function open(b, file, options = {}) {
   const page = await b.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   page.said = [];
-  page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.said.push(m.text()));
+  // the driver's remarks on speed are not the page's
+  const driver = /^\[\.WebGL-\w+\]GL Driver Message \(OpenGL, Performance,/;
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && !driver.test(m.text()) && page.said.push(m.text()));
   page.on("pageerror", (e) => page.said.push(String(e)));
   await page.goto(`file://${file}`);
   return page;
@@ -49,3 +52,23 @@ export async function loaded(page) {
 }
 
 export const shot = (page, name) => page.screenshot({ path: join(room, `${name}.png`) });
+
+// Milliseconds of processor that a browser has used so far, with all of its helpers: other work on
+// the machine does not change it much.
+export function spent() {
+  const known = new Map();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, "latin1");
+      const field = text.slice(text.lastIndexOf(")") + 2).split(" ");
+      known.set(Number(name), { parent: Number(field[1]), ticks: Number(field[11]) + Number(field[12]) });
+    } catch {
+      // it ended meanwhile
+    }
+  }
+  const mine = new Set([process.pid]);
+  for (let deep = 0; deep < 8; deep++) for (const [id, { parent }] of known) if (mine.has(parent)) mine.add(id);
+  mine.delete(process.pid);
+  return [...mine].reduce((sum, id) => sum + 10 * (known.get(id)?.ticks ?? 0), 0);
+}
