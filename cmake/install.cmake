@@ -7,6 +7,10 @@ install(TARGETS ${CAROM_LIBRARIES} EXPORT carom-targets
 install(TARGETS carom_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # The page that carom view fills, when "make viewer" has built it.
 install(FILES viewer/dist/viewer.html DESTINATION ${CMAKE_INSTALL_DATADIR}/carom OPTIONAL)
+install(FILES ${CMAKE_BINARY_DIR}/carom.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/carom.bash RENAME carom
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${CMAKE_BINARY_DIR}/_carom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(DIRECTORY include/carom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 install(EXPORT carom-targets NAMESPACE carom:: DESTINATION ${CAROM_PACKAGE})

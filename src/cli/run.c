@@ -4,6 +4,7 @@
 #include "cli/json.h"
 #include "cli/measure.h"
 #include "cli/plot.h"
+#include "cli/progress.h"
 #include "cli/set.h"
 #include <math.h>
 #include <signal.h>
@@ -56,24 +57,6 @@ static void listen_for_stop(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-// ---- progress, on a terminal
-
-static void show_progress(const run* r, double since, double* shown)
-{
-    const double now = cli_measure_wall();
-    if (!(now - *shown >= 0.1)) {
-        return;
-    }
-    *shown = now;
-    char left[CLI_MEASURE_TEXT];
-    const double rate = (double)r->steps_done / (now - since);
-    cli_measure_seconds((double)(r->steps_wanted - r->steps_done) / rate, left);
-    fprintf(stderr, "\r%lld of %lld steps, %.4g steps/s, %d contacts, %s left \033[K",
-            (long long)r->steps_done, (long long)r->steps_wanted, rate,
-            carom_sim_info(r->sim).contacts, left);
-    fflush(stderr);
-}
-
 // ---- the run
 
 static int larger(int32_t* most, int32_t value)
@@ -107,9 +90,7 @@ static carom_status record(run* r)
 
 static void step_all(run* r)
 {
-    const int terminal = isatty(STDERR_FILENO) && !r->request->json;
-    const double since = cli_measure_wall();
-    double shown = since;
+    cli_progress progress = cli_progress_start("steps", !r->request->json);
     r->outcome = record(r);
     while (r->outcome == CAROM_OK && r->steps_done < r->steps_wanted) {
         if (stop_asked) {
@@ -125,13 +106,11 @@ static void step_all(run* r)
             note_step(r);
             r->outcome = record(r);
         }
-        if (terminal) {
-            show_progress(r, since, &shown);
-        }
+        char note[40];
+        snprintf(note, sizeof note, "%d contacts", carom_sim_info(r->sim).contacts);
+        cli_progress_show(&progress, r->steps_done, r->steps_wanted, note);
     }
-    if (terminal && shown > since) {
-        fprintf(stderr, "\r\033[K");
-    }
+    cli_progress_end(&progress);
 }
 
 // The file is kept however the run ended; a failure to write is told as such.
