@@ -18,6 +18,7 @@ echo "\$ $carom intersect $result"
 "$carom" intersect "$result" || exit 1
 echo
 echo "further:"
+next "$carom view $result" "a page that plays it (make viewer builds it)"
 next "$carom run $scene --set world.dt=0.005" "the same with smaller steps"
 next "$carom --help" "all commands"
 next "docs/scene.md" "how scenes are written"

@@ -583,9 +583,10 @@ static int prepare(gltf* g, int64_t every)
 
 static void release(gltf* g)
 {
-    json_t* const lists[] = {g->nodes, g->meshes,   g->materials, g->accessors,
-                             g->views, g->samplers, g->channels};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    enum { LISTS = 7 };
+    json_t* const lists[LISTS] = {g->nodes, g->meshes,   g->materials, g->accessors,
+                                  g->views, g->samplers, g->channels};
+    for (int i = 0; i < LISTS; i++) {
         json_decref(lists[i]);
     }
     cli_shapes_release(&g->shapes);
