@@ -14,6 +14,9 @@ test: # installs what is missing, then every check there is; ends with "N passed
 	@tools/setup.sh test
 	@tools/test.sh
 
+viewer: # the page of carom view, viewer/dist/viewer.html; needs node and npm
+	@cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build
+
 install: build # honours PREFIX and DESTDIR
 	@cmake --install build --prefix "$(PREFIX)"
 
@@ -23,4 +26,4 @@ format: # lays out every C file
 clean:
 	rm -rf build build-*
 
-.PHONY: build demo test install format clean
+.PHONY: build demo test viewer install format clean

@@ -52,6 +52,10 @@ if [ "$purpose" = test ]; then
     need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format
     need clang-tidy program clang-tidy
+    # the viewer's page is built by npm and tested in a browser
+    need nodejs program node
+    need npm program npm
+    need chromium program chromium
 fi
 [ -z "$missing" ] && exit 0
 

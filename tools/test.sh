@@ -1,7 +1,7 @@
 #!/bin/sh
 # All checks, the quick ones first; goes on after a failure and ends with "N passed, N failed".
 #   tools/test.sh            everything
-#   tools/test.sh tidy dev   some stages: format release python dev clang tidy
+#   tools/test.sh tidy dev   some stages: format release python viewer dev clang tidy
 set -u
 cd "$(dirname "$0")/.." || exit 1
 workers=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -167,8 +167,33 @@ python() {
     end $((failed - before))
 }
 
+# The page of carom view: built from its npm packages, then driven in a browser by the release build.
+viewer() {
+    begin "built and tested in a browser"
+    if [ ! -x build/carom ]; then
+        { cmake --preset release && cmake --build --preset release --target carom_cli; } >"$room/log" 2>&1
+    fi
+    (cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build) >"$room/log" 2>&1
+    status=$?
+    score $status viewer/build
+    if [ $status != 0 ]; then
+        tail -n 20 "$room/log"
+        end $status
+        return
+    fi
+    (cd viewer && npm run --silent test -- --test-reporter=tap) >"$room/log" 2>&1
+    status=$?
+    grep -E '^not ok|^# (thousand|sheet):|error:' "$room/log"
+    passed=$((passed + $(grep -c '^ok' "$room/log")))
+    bad=$(grep -c '^not ok' "$room/log")
+    failed=$((failed + bad))
+    [ "$bad" = 0 ] && [ $status = 0 ] || failures="$failures viewer/tests"
+    [ "$bad" != 0 ] || [ $status = 0 ] || failed=$((failed + 1))
+    end $status
+}
+
 if [ $# = 0 ]; then
-    set -- format release python dev clang tidy
+    set -- format release python viewer dev clang tidy
 fi
 for stage in "$@"; do
     case $stage in
@@ -179,8 +204,9 @@ for stage in "$@"; do
     dev) suite dev -LE 'scenario|grad' ;;
     clang) without clang || suite clang -LE scenario ;;
     tidy) without clang-tidy || tidy ;;
+    viewer) without npm || without "${CAROM_BROWSER:-chromium}" || viewer ;;
     *)
-        echo "there is no stage $stage; there are: format release python dev clang tidy" >&2
+        echo "there is no stage $stage; there are: format release python viewer dev clang tidy" >&2
         exit 2
         ;;
     esac

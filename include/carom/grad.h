@@ -52,6 +52,16 @@ CAROM_API carom_status carom_problem_value(carom_problem* problem, const double*
 CAROM_API carom_status carom_problem_gradient(carom_problem* problem, const double* theta,
                                               double* value, double* dtheta, carom_error* error);
 
+// What the objective feels of a state on the way back, all that follows included: dL/dposition of
+// every body (of cloth the sum over its nodes), dL/dforce in the step that begins there (0 for the
+// last state), [3*body_count] each, and dL/dx of cloth's nodes, [3*vertex_count]. From the last
+// state (step = carom_problem_steps) to the first (0). Lent for the call.
+typedef void carom_problem_watcher(void* user, int64_t step, const double* position,
+                                   const double* force, const double* vertex);
+// Who is told by carom_problem_gradient from now on; NULL: nobody.
+CAROM_API carom_status carom_problem_watch(carom_problem* problem, carom_problem_watcher* watcher,
+                                           void* user);
+
 // What the last of these took.
 typedef struct carom_problem_info {
     double forward_s, backward_s;

@@ -31,6 +31,12 @@ CAROM_API carom_status carom_recorder_create(const carom_model* model, const cha
 CAROM_API carom_status carom_recorder_add(carom_recorder* recorder, const carom_sim* sim,
                                           carom_error* error);
 
+// What an objective feels of the state that was added last, as carom_problem_watcher tells it:
+// position and force [3*body_count], vertex [3*carom_model_vertex_count].
+CAROM_API carom_status carom_recorder_gradient(carom_recorder* recorder, const double* position,
+                                               const double* force, const double* vertex,
+                                               carom_error* error);
+
 // Writes how the run ended (CAROM_OK, or what stopped it, with a text or NULL), waits until all is
 // on the disk and gives the file its name.
 CAROM_API carom_status carom_recorder_finish(carom_recorder* recorder, carom_status outcome,
@@ -62,10 +68,12 @@ typedef enum carom_trajectory_end {
 
 typedef struct carom_trajectory_info {
     int64_t frame_count;
-    int64_t size;      // bytes of the file
-    int64_t good_size; // of which so many are good
-    double dt;         // s, one step
-    int32_t every;     // steps from frame to frame; the last may come sooner
+    int64_t gradient_count; // frames that have a gradient (carom grad --out)
+    int64_t size;           // bytes of the file
+    int64_t good_size;      // of which so many are good
+    double dt;              // s, one step
+    double gravity[3];      // m/s^2
+    int32_t every;          // steps from frame to frame; the last may come sooner
     int32_t body_count, vertex_count, edge_count, face_count;
     carom_trajectory_end end;
     const char* end_text;     // what is wrong after the last good byte; "" when whole
@@ -105,6 +113,13 @@ CAROM_API void carom_trajectory_contact(const carom_trajectory* trajectory, int3
                                         carom_contact* contact);
 // x [3*vertex_count] m, to the bit what carom_sim_vertices gave.
 CAROM_API carom_status carom_trajectory_vertices(const carom_trajectory* trajectory, double* x);
+
+// What an objective feels of the frame, all that follows included: dL/dposition and dL/dforce (of
+// the step that begins there) of every body, of cloth summed over its nodes, [3*body_count] each,
+// and dL/dx of cloth's vertices [3*vertex_count], 0 for others. Any may be NULL. CAROM_ERR_MISUSE
+// when the frame has no gradient; nothing is written then.
+CAROM_API carom_status carom_trajectory_gradient(const carom_trajectory* trajectory,
+                                                 double* position, double* force, double* vertex);
 
 // What an exact test that shares no code with the engine's own finds in the frame.
 typedef struct carom_intersection {

@@ -158,17 +158,28 @@ typedef struct listening {
     double* dtheta;
 } listening;
 
+static void watch_state(const cr_problem* p, int64_t step, const cr_state_bars* bars)
+{
+    if (p->watch.state) {
+        p->watch.state(p->watch.user, step, bars);
+    }
+}
+
 static void feel(void* user, const cr_tape_moment* moment, cr_state_bars* after,
                  cr_state_bars* before, cr_gradient* gradient)
 {
     const listening* l = user;
     cr_objective_moment_adj(&l->problem->objective, moment, after, before, gradient);
+    watch_state(l->problem, moment->step + 1, after);
 }
 
 static void control(void* user, int64_t step, const cr_gradient* gradient)
 {
     const listening* l = user;
     cr_parameters_gather_step(l->problem->parameters, step, gradient, l->dtheta);
+    if (l->problem->watch.control) {
+        l->problem->watch.control(l->problem->watch.user, step, gradient);
+    }
 }
 
 carom_status cr_problem_gradient(cr_problem* p, const double* theta, double* value, double* dtheta,
@@ -186,6 +197,7 @@ carom_status cr_problem_gradient(cr_problem* p, const double* theta, double* val
     const cr_tape_listener listener = {&l, feel, control};
     status = cr_tape_backward(p->tape, &listener, &p->gradient, error);
     if (status == CAROM_OK) {
+        watch_state(p, 0, &p->gradient.start);
         cr_parameters_gather(p->parameters, &p->gradient, dtheta);
     }
     p->backward_s = now() - since;

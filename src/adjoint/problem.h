@@ -9,6 +9,15 @@
 // Asked between steps; nonzero: stop (CAROM_ERR_INTERRUPTED).
 typedef int cr_problem_stop(void* user);
 
+// Told on the way back what the objective feels of every state and of the forces of every step:
+// of the last state first, then of each step and the state before it. What comes is all that
+// follows from there. Functions may be NULL.
+typedef struct cr_problem_watch {
+    void* user;
+    void (*state)(void* user, int64_t step, const cr_state_bars* bars);
+    void (*control)(void* user, int64_t step, const cr_gradient* gradient);
+} cr_problem_watch;
+
 typedef struct cr_problem {
     const cr_model* scene; // borrowed, as is goal
     const cr_goal* goal;
@@ -21,6 +30,7 @@ typedef struct cr_problem {
     cr_state before;
     cr_problem_stop* stop; // may be NULL
     void* stop_user;
+    cr_problem_watch watch;
     // of the last run
     double forward_s, backward_s;
     int64_t weakly_active, impacts;

@@ -72,6 +72,7 @@ void carom_problem_destroy(carom_problem* problem)
 {
     if (problem) {
         cr_problem_release(&problem->inside);
+        cr_memory_free(problem->felt);
         cr_memory_free(problem);
     }
 }
@@ -146,6 +147,63 @@ carom_status carom_problem_gradient(carom_problem* problem, const double* theta,
                                        : "dtheta");
     }
     return cr_problem_gradient(&problem->inside, theta, value, dtheta, error);
+}
+
+// ---- watching the way back
+
+// Numbers of frames or nodes summed into those of their bodies.
+static void felt_bodies(const cr_body_set* bodies, const cr_vec3* frame, const cr_vec3* node,
+                        double* out)
+{
+    memset(out, 0, 3 * (size_t)bodies->body_count * sizeof(double));
+    for (int32_t f = 0; f < bodies->frame_count; f++) {
+        cr_vec3_store(out + 3 * (size_t)bodies->frame_body[f], frame[f]);
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        const int32_t body = bodies->vertex_body[bodies->node_vertex[n]];
+        cr_vec3_accumulate(out + 3 * (size_t)body, node[n]);
+    }
+}
+
+static void watch_control(void* user, int64_t step, const cr_gradient* g)
+{
+    carom_problem* p = user;
+    const cr_body_set* bodies = &p->model->numbers->bodies;
+    (void)step;
+    felt_bodies(bodies, g->force, g->node_force, p->felt + 3 * (size_t)bodies->body_count);
+}
+
+static void watch_state(void* user, int64_t step, const cr_state_bars* bars)
+{
+    carom_problem* p = user;
+    const cr_body_set* bodies = &p->model->numbers->bodies;
+    double *force = p->felt + 3 * (size_t)bodies->body_count,
+           *vertex = force + 3 * (size_t)bodies->body_count;
+    felt_bodies(bodies, bars->t, bars->x, p->felt);
+    if (step == p->inside.steps) { // nothing begins at the end
+        memset(force, 0, 3 * (size_t)bodies->body_count * sizeof(double));
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        cr_vec3_store(vertex + 3 * (size_t)bodies->node_vertex[n], bars->x[n]);
+    }
+    p->watcher(p->watcher_user, step, p->felt, force, vertex);
+}
+
+carom_status carom_problem_watch(carom_problem* problem, carom_problem_watcher* watcher, void* user)
+{
+    const cr_body_set* bodies = &problem->model->numbers->bodies;
+    const size_t size = 6 * (size_t)bodies->body_count + 3 * (size_t)bodies->vertex_count;
+    if (watcher && !problem->felt) {
+        problem->felt = cr_memory_take(size, sizeof(double));
+        if (!problem->felt) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    problem->watcher = watcher;
+    problem->watcher_user = user;
+    problem->inside.watch =
+        watcher ? (cr_problem_watch){problem, watch_state, watch_control} : (cr_problem_watch){0};
+    return CAROM_OK;
 }
 
 carom_problem_info carom_problem_about(const carom_problem* problem)

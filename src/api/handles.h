@@ -25,6 +25,9 @@ struct carom_sim {
 struct carom_problem {
     const carom_model* model;
     cr_problem inside;
+    carom_problem_watcher* watcher; // may be NULL
+    void* watcher_user;
+    double* felt; // [6*body_count + 3*vertex_count] position, force, vertices; NULL without watcher
 };
 
 struct carom_tape {

@@ -80,6 +80,14 @@ carom_status carom_recorder_add(carom_recorder* recorder, const carom_sim* sim, 
     return cr_recorder_add(recorder->file, sim->sim, error);
 }
 
+carom_status carom_recorder_gradient(carom_recorder* recorder, const double* position,
+                                     const double* force, const double* vertex, carom_error* error)
+{
+    return recorder && position && force && vertex
+               ? cr_recorder_gradient(recorder->file, position, force, vertex, error)
+               : missing(error, recorder ? "a gradient" : "recorder");
+}
+
 carom_status carom_recorder_finish(carom_recorder* recorder, carom_status outcome, const char* text,
                                    carom_error* error)
 {
@@ -153,10 +161,13 @@ carom_trajectory_info carom_trajectory_about(const carom_trajectory* trajectory)
     }
     const cr_trajectory* file = trajectory->file;
     const cr_surface* s = &file->model->surface;
+    const double* g = file->model->world.gravity;
     return (carom_trajectory_info){.frame_count = file->frame.count,
+                                   .gradient_count = file->gradients,
                                    .size = file->source.size,
                                    .good_size = file->end_at,
                                    .dt = file->model->world.dt,
+                                   .gravity = {g[0], g[1], g[2]},
                                    .every = file->every,
                                    .body_count = s->body_count,
                                    .vertex_count = s->vertex_count,
@@ -286,6 +297,29 @@ carom_status carom_trajectory_vertices(const carom_trajectory* trajectory, doubl
         return CAROM_ERR_MISUSE;
     }
     cr_state_vertices(&file->state, file->model, x);
+    return CAROM_OK;
+}
+
+carom_status carom_trajectory_gradient(const carom_trajectory* trajectory, double* position,
+                                       double* force, double* vertex)
+{
+    const cr_body_set* bodies = &trajectory->file->model->bodies;
+    const size_t b = 3 * (size_t)bodies->body_count;
+    const double* g = cr_trajectory_gradient(trajectory->file);
+    if (!g) {
+        return CAROM_ERR_MISUSE;
+    }
+    if (position) {
+        memcpy(position, g, b * sizeof *g);
+    }
+    if (force) {
+        memcpy(force, g + b, b * sizeof *g);
+    }
+    for (int32_t v = 0; vertex && v < bodies->vertex_count; v++) {
+        const int32_t n = bodies->node[v];
+        cr_vec3_store(vertex + 3 * (size_t)v,
+                      n < 0 ? (cr_vec3){0, 0, 0} : cr_vec3_load(g + 2 * b + 3 * (size_t)n));
+    }
     return CAROM_OK;
 }
 

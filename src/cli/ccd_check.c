@@ -1,18 +1,7 @@
 #include "carom/collide.h"
+#include "cli/args.h"
 #include "cli/cli.h"
 #include <stdio.h>
-#include <string.h>
-
-static int usage(FILE* out, int status)
-{
-    fprintf(out,
-            "usage: carom ccd-check FILE.csv[.gz] [--json]\n\n"
-            "Runs continuous collision detection on recorded queries and compares with the known\n"
-            "answers. Lines: kind,x0,y0,z0,...,x7,y7,z7,truth,toi,subset,query with kind vf\n"
-            "(v,f0,f1,f2 at time 0, then at time 1) or ee (a0,a1,b0,b1); truth 1 (hit) or 0; toi\n"
-            "empty for a miss. Exit status 1 if a hit is missed or its time is late.\n");
-    return status;
-}
 
 static void print_score(const carom_ccd_score* s)
 {
@@ -54,25 +43,22 @@ int cli_ccd_check(int argc, char** argv)
 {
     const char* path = NULL;
     int json = 0;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            return usage(stdout, 0);
-        }
-        if (strcmp(argv[i], "--json") == 0) {
-            json = 1;
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            fprintf(stderr, "carom ccd-check: there is no option \"%s\"; --json is one\n", argv[i]);
-            return 2;
-        } else if (path) {
-            fprintf(stderr, "carom ccd-check: one file is accepted; found \"%s\" and \"%s\"\n",
-                    path, argv[i]);
-            return 2;
-        } else {
-            path = argv[i];
-        }
-    }
-    if (!path) {
-        return usage(stderr, 2);
+    const cli_option options[] = {
+        {"--json", NULL, "one JSON object for programs", NULL, &json, NULL},
+    };
+    const cli_usage usage = {
+        "FILE.csv[.gz] [--json]",
+        "runs continuous collision detection on recorded queries and compares with the known "
+        "answers. Lines: kind,x0,y0,z0,...,x7,y7,z7,truth,toi,subset,query with kind vf "
+        "(v,f0,f1,f2 at time 0, then at time 1) or ee (a0,a1,b0,b1); truth 1 (hit) or 0; toi empty "
+        "for a miss. Exit status 1 if a hit is missed or its time is late.",
+        options,
+        1,
+        1,
+        1};
+    const int plain = cli_args_parse(argc, argv, &usage, &path);
+    if (plain < 0) {
+        return plain == -2 ? 0 : 2;
     }
     carom_ccd_report report;
     carom_error error = {0};

@@ -2,6 +2,9 @@
 #include "carom/mesh.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/gltf.h"
+#include "cli/output.h"
+#include "cli/shapes.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,49 +19,7 @@ typedef struct export_request {
 
 static int fail(const char* what, const char* why)
 {
-    fprintf(stderr, "carom export: %s: %s\n", what, why);
-    return 1;
-}
-
-// ---- files: a name is taken only by what was written whole
-
-typedef struct output {
-    FILE* file;
-    const char* path; // NULL: the screen
-    char beside[4200];
-} output;
-
-static int output_open(output* o, const char* path)
-{
-    o->path = path && strcmp(path, "-") != 0 ? path : NULL;
-    o->file = stdout;
-    if (!o->path) {
-        return 0;
-    }
-    if ((size_t)snprintf(o->beside, sizeof o->beside, "%s.part", path) >= sizeof o->beside) {
-        return fail(path, "the name is too long");
-    }
-    o->file = fopen(o->beside, "w");
-    return o->file ? 0 : fail(path, strerror(errno));
-}
-
-static int output_close(output* o, int status)
-{
-    if (!o->path) {
-        return status; // main looks after stdout
-    }
-    errno = 0;
-    const int bad = ferror(o->file);
-    if (fclose(o->file) != 0 || bad) {
-        status = fail(o->path, errno ? strerror(errno) : "it could not be written");
-    }
-    if (status == 0 && rename(o->beside, o->path) != 0) {
-        status = fail(o->path, strerror(errno));
-    }
-    if (status != 0) {
-        remove(o->beside);
-    }
-    return status;
+    return cli_output_fail("export", what, why);
 }
 
 // ---- tables
@@ -175,9 +136,9 @@ static int export_table(const export_request* q, carom_trajectory* tr)
 {
     const table* t = find_table(q->table);
     const int64_t count = carom_trajectory_about(tr).frame_count;
-    output o;
+    cli_output o;
     carom_error error = {0};
-    if (output_open(&o, q->out) != 0) {
+    if (cli_output_open(&o, "export", q->out) != 0) {
         return 1;
     }
     int status = 0;
@@ -192,65 +153,10 @@ static int export_table(const export_request* q, carom_trajectory* tr)
             t->put(o.file, tr, i);
         }
     }
-    return output_close(&o, status);
+    return cli_output_close(&o, status);
 }
 
 // ---- OBJ, a file per frame
-
-// What stands for a body without faces: a sphere or a capsule in its own axes, or NULL.
-typedef struct shapes {
-    carom_mesh** of; // [body_count]
-    int32_t count;
-} shapes;
-
-static void shapes_release(shapes* s)
-{
-    for (int32_t b = 0; s->of && b < s->count; b++) {
-        carom_mesh_destroy(s->of[b]);
-    }
-    free(s->of);
-}
-
-static carom_status make_shape(const carom_trajectory* tr, const carom_body_info* b,
-                               carom_mesh** mesh, carom_error* error)
-{
-    const char* const names[] = {"radius", "length"};
-    const double* p = carom_trajectory_mesh(tr) + 3 * (size_t)b->vertex_first;
-    double value[2] = {b->thickness, 0};
-    if (b->vertex_count == 2) { // the length between the centres of its ends, along z
-        const double d[3] = {p[3] - p[0], p[4] - p[1], p[5] - p[2]};
-        value[1] = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        return carom_mesh_generate("capsule", names, value, 2, mesh, error);
-    }
-    return carom_mesh_generate("sphere", names, value, 1, mesh, error);
-}
-
-static carom_status shapes_make(shapes* s, const carom_trajectory* tr, carom_error* error)
-{
-    s->count = carom_trajectory_about(tr).body_count;
-    s->of = calloc((size_t)s->count + 1, sizeof(carom_mesh*));
-    carom_status status = s->of ? CAROM_OK : CAROM_ERR_MEMORY;
-    for (int32_t b = 0; b < s->count && status == CAROM_OK; b++) {
-        carom_body_info info;
-        carom_trajectory_body(tr, b, &info);
-        if (info.face_count == 0 && info.vertex_count > 0 && info.thickness > 0) {
-            status = make_shape(tr, &info, &s->of[b], error);
-        }
-    }
-    return status;
-}
-
-// x = q p + t for a unit quaternion: p + 2 w (u x p) + 2 u x (u x p)
-static void move(const double t[3], const double q[4], const double p[3], double x[3])
-{
-    const double c[3] = {q[2] * p[2] - q[3] * p[1], q[3] * p[0] - q[1] * p[2],
-                         q[1] * p[1] - q[2] * p[0]};
-    const double d[3] = {q[2] * c[2] - q[3] * c[1], q[3] * c[0] - q[1] * c[2],
-                         q[1] * c[1] - q[2] * c[0]};
-    for (int i = 0; i < 3; i++) {
-        x[i] = t[i] + p[i] + 2 * (q[0] * c[i] + d[i]);
-    }
-}
 
 static void put_vertex(FILE* out, const double x[3])
 {
@@ -267,8 +173,8 @@ static int32_t put_shape(FILE* out, const carom_trajectory* tr, int32_t body,
     const int32_t* face = carom_mesh_faces(mesh);
     for (int32_t i = 0; i < carom_mesh_vertex_count(mesh); i++) {
         double in_frame[3], x[3];
-        move(info->mesh_position, info->mesh_quaternion, v + 3 * (size_t)i, in_frame);
-        move(at.position, at.quaternion, in_frame, x);
+        cli_shapes_move(info->mesh_position, info->mesh_quaternion, v + 3 * (size_t)i, in_frame);
+        cli_shapes_move(at.position, at.quaternion, in_frame, x);
         put_vertex(out, x);
     }
     for (int32_t i = 0; i < carom_mesh_face_count(mesh); i++) {
@@ -303,16 +209,16 @@ static void put_object(FILE* out, const char* name)
     putc('\n', out);
 }
 
-static int write_obj(const export_request* q, const carom_trajectory* tr, const shapes* s,
+static int write_obj(const export_request* q, const carom_trajectory* tr, const cli_shapes* s,
                      const double* x, int64_t frame)
 {
     char path[4100];
-    output o;
+    cli_output o;
     if ((size_t)snprintf(path, sizeof path, "%s/frame_%06lld.obj", q->out, (long long)frame) >=
         sizeof path) {
         return fail(q->out, "the name is too long");
     }
-    if (output_open(&o, path) != 0) {
+    if (cli_output_open(&o, "export", path) != 0) {
         return 1;
     }
     fprintf(o.file, "# %s, frame %lld, step %lld, time %.17g s\n", q->path, (long long)frame,
@@ -325,20 +231,20 @@ static int write_obj(const export_request* q, const carom_trajectory* tr, const 
         first += s->of[b] ? put_shape(o.file, tr, b, &info, s->of[b], first)
                           : put_mesh(o.file, tr, &info, x, first);
     }
-    return output_close(&o, 0);
+    return cli_output_close(&o, 0);
 }
 
 static int export_obj(const export_request* q, carom_trajectory* tr)
 {
     const carom_trajectory_info about = carom_trajectory_about(tr);
     carom_error error = {0};
-    shapes s = {0};
+    cli_shapes s = {0};
     double* x = calloc(3 * (size_t)about.vertex_count + 1, sizeof *x);
     int status = 0;
     int64_t written = 0;
     if (mkdir(q->out, 0777) != 0 && errno != EEXIST) {
         status = fail(q->out, strerror(errno));
-    } else if (!x || shapes_make(&s, tr, &error) != CAROM_OK) {
+    } else if (!x || cli_shapes_make(&s, tr, &error) != CAROM_OK) {
         status = fail(q->path, x ? error.message : "not enough memory");
     }
     for (int64_t i = 0; i < about.frame_count && status == 0; i++) {
@@ -356,7 +262,7 @@ static int export_obj(const export_request* q, carom_trajectory* tr)
     if (status == 0) {
         printf("%s: %lld files, frame_%06d.obj and on\n", q->out, (long long)written, 0);
     }
-    shapes_release(&s);
+    cli_shapes_release(&s);
     free(x);
     return status;
 }
@@ -366,32 +272,37 @@ static int export_obj(const export_request* q, carom_trajectory* tr)
 static int parse(int argc, char** argv, export_request* q)
 {
     const cli_option options[] = {
-        {"--format", "FORMAT", "obj (a file per frame) or csv (a table)", &q->format, NULL, NULL},
-        {"--out", "PATH", "folder of OBJ files, or the table's file (the screen)", &q->out, NULL,
+        {"--format", "FORMAT", "gltf (animated), obj (a file per frame) or csv (a table)",
+         &q->format, NULL, NULL},
+        {"--out", "PATH",
+         "FILE.glb or .gltf, folder of OBJ files, or the table's file (the screen)", &q->out, NULL,
          NULL},
         {"--table", "NAME", "csv: bodies (the default), contacts or energies", &q->table, NULL,
          NULL},
         {"--every", "N", "every N-th frame (1), and the last", &q->every_text, NULL, NULL},
     };
-    const cli_usage usage = {"TRAJECTORY --format obj|csv [--out PATH] [--table NAME] [--every N]",
-                             "writes a trajectory for other programs",
-                             options,
-                             (int)(sizeof options / sizeof *options),
-                             1,
-                             1};
+    const cli_usage usage = {
+        "TRAJECTORY --format gltf|obj|csv [--out PATH] [--table NAME] [--every N]",
+        "writes a trajectory for other programs",
+        options,
+        (int)(sizeof options / sizeof *options),
+        1,
+        1};
     const int plain = cli_args_parse(argc, argv, &usage, &q->path);
     q->every = 1;
     if (plain < 0) {
         return plain;
     }
-    if (!q->format || (strcmp(q->format, "obj") != 0 && strcmp(q->format, "csv") != 0)) {
-        fprintf(stderr, "carom export: --format is \"%s\"; it has to be obj or csv\n",
+    if (!q->format || (strcmp(q->format, "gltf") != 0 && strcmp(q->format, "obj") != 0 &&
+                       strcmp(q->format, "csv") != 0)) {
+        fprintf(stderr, "carom export: --format is \"%s\"; it has to be gltf, obj or csv\n",
                 q->format ? q->format : "");
         return -1;
     }
-    const int obj = strcmp(q->format, "obj") == 0;
-    if (obj && (!q->out || q->table)) {
-        fprintf(stderr, "carom export: OBJ files need --out FOLDER, and no --table\n");
+    if (strcmp(q->format, "csv") != 0 && (!q->out || q->table)) {
+        fprintf(stderr, "carom export: %s, and no --table\n",
+                strcmp(q->format, "obj") == 0 ? "OBJ files need --out FOLDER"
+                                              : "glTF needs --out FILE.glb");
         return -1;
     }
     q->table = q->table ? q->table : tables[0].name;
@@ -420,7 +331,9 @@ int cli_export(int argc, char** argv)
         fprintf(stderr, "carom export: %s\n", error.message);
         return 2;
     }
-    const int status = strcmp(q.format, "obj") == 0 ? export_obj(&q, tr) : export_table(&q, tr);
+    const int status = strcmp(q.format, "gltf") == 0  ? cli_gltf_write(tr, q.out, q.every)
+                       : strcmp(q.format, "obj") == 0 ? export_obj(&q, tr)
+                                                      : export_table(&q, tr);
     carom_trajectory_close(tr);
     return status;
 }

@@ -1,12 +1,18 @@
 #include "cli/cli.h"
 #include "cli/measure.h"
+#include "cli/motion.h"
 #include "cli/problem.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int print_json(const cli_problem* p, double value)
+typedef struct request {
+    cli_problem p;
+    const char* out;
+} request;
+
+static int print_json(const cli_problem* p, const char* out, double value)
 {
     const carom_problem_info about = carom_problem_about(p->problem);
     json_t *o = json_object(), *list = json_array();
@@ -34,6 +40,7 @@ static int print_json(const cli_problem* p, double value)
     json_object_set_new(o, "replayed_steps", json_integer(about.replayed));
     json_object_set_new(o, "weakly_active", json_integer(about.weakly_active));
     json_object_set_new(o, "impacts", json_integer(about.impacts));
+    json_object_set_new(o, "out", out ? cli_json_text(out) : json_null());
     return cli_json_print("grad", o);
 }
 
@@ -54,7 +61,7 @@ static void print_row(const carom_parameter_info* info, const double* g)
     printf("\n");
 }
 
-static void print_text(const cli_problem* p, double value)
+static void print_text(const cli_problem* p, const char* out, double value)
 {
     char forth[CLI_MEASURE_TEXT], back[CLI_MEASURE_TEXT], tape[CLI_MEASURE_TEXT];
     const carom_problem_info about = carom_problem_about(p->problem);
@@ -78,42 +85,69 @@ static void print_text(const cli_problem* p, double value)
             "one of the touching side\n",
             (long long)about.weakly_active);
     }
+    if (out) {
+        printf("  file    %s\n\nnext: carom view %s     the gradient as arrows\n", out, out);
+    }
 }
 
-static int grad_all(cli_problem* p)
+// The gradient, and with --out the motion with what the objective feels of every state of it.
+static carom_status differentiate(cli_problem* p, const char* out, double* value)
 {
-    double value;
-    const int status = cli_problem_open(p);
+    cli_motion_gradient felt = {0};
+    carom_status status = out ? cli_motion_watch(&felt, p->model, p->problem) : CAROM_OK;
+    if (status != CAROM_OK) {
+        snprintf(p->error.message, sizeof p->error.message,
+                 "not enough memory to keep the gradient of every step; --steps makes it shorter");
+    } else {
+        status = carom_problem_gradient(p->problem, p->theta, value, p->dtheta, &p->error);
+    }
+    if (status == CAROM_OK && out) {
+        status = cli_motion_record(p->scene, p->path, carom_problem_steps(p->problem), out, &felt,
+                                   &p->error);
+    }
+    cli_motion_release(&felt);
+    return status;
+}
+
+static int grad_all(request* r)
+{
+    double value = 0.0;
+    const int status = cli_problem_open(&r->p);
     if (status != 0) {
         return status;
     }
-    if (carom_problem_gradient(p->problem, p->theta, &value, p->dtheta, &p->error) != CAROM_OK) {
-        fprintf(stderr, "carom grad: %s\n", p->error.message);
+    if (differentiate(&r->p, r->out, &value) != CAROM_OK) {
+        fprintf(stderr, "carom grad: %s\n", r->p.error.message);
         return 1;
     }
-    if (p->json) {
-        return print_json(p, value);
+    if (r->p.json) {
+        return print_json(&r->p, r->out, value);
     }
-    print_text(p, value);
+    print_text(&r->p, r->out, value);
     return 0;
 }
 
 int cli_grad(int argc, char** argv)
 {
-    cli_problem p = {.command = "grad"};
-    cli_option options[CLI_PROBLEM_OPTIONS];
-    cli_problem_options(&p, options);
-    const cli_usage usage = {"SCENE [--steps N] [--dt H] [--set PATH=VALUE]... [--tape-memory MB] "
-                             "[--threads N] [--json]",
-                             "the scene's objective and its gradient by the scene's parameters",
-                             options,
-                             CLI_PROBLEM_OPTIONS,
-                             1,
-                             1};
-    p.set.item = calloc((size_t)argc, sizeof *p.set.item);
-    const int plain = p.set.item ? cli_args_parse(argc, argv, &usage, &p.path) : -1;
-    const int status = plain < 0 ? (plain == -2 ? 0 : 2) : grad_all(&p);
-    cli_problem_close(&p);
-    free(p.set.item);
+    request r = {.p = {.command = "grad"}};
+    cli_option options[CLI_PROBLEM_OPTIONS + 1] = {
+        [CLI_PROBLEM_OPTIONS] = {"--out", "FILE",
+                                 "record the motion, and the gradient by every state of it", &r.out,
+                                 NULL, NULL},
+    };
+    cli_problem_options(&r.p, options);
+    const cli_usage usage = {
+        "SCENE [--out FILE] [--steps N] [--dt H] [--set PATH=VALUE]... [--tape-memory MB] "
+        "[--threads N] [--json]",
+        "the scene's objective and its gradient by the scene's parameters",
+        options,
+        CLI_PROBLEM_OPTIONS + 1,
+        1,
+        1};
+    r.p.set.item = calloc((size_t)argc, sizeof *r.p.set.item);
+    const int plain = r.p.set.item ? cli_args_parse(argc, argv, &usage, &r.p.path) : -1;
+    const int status = plain < 0 ? (plain == -2 ? 0 : 2) : grad_all(&r);
+    cli_problem_close(&r.p);
+    free(r.p.set.item);
     return status;
 }

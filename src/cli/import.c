@@ -1,17 +1,8 @@
 #include "carom/scene.h"
+#include "cli/args.h"
 #include "cli/cli.h"
 #include <stdio.h>
 #include <string.h>
-
-static int usage(FILE* out, int status)
-{
-    fprintf(
-        out,
-        "usage: carom import FILE --format rigid-ipc|arcsim [--meshes FOLDER] [--out SCENE.json]\n"
-        "\nWrites the scene as one of carom's to SCENE.json, or to the screen. What is not\n"
-        "carried over is listed on stderr.\n");
-    return status;
-}
 
 // Writes the text and makes sure that it is a scene.
 static int write_scene(const char* text, const char* out)
@@ -34,25 +25,26 @@ static int write_scene(const char* text, const char* out)
 int cli_import(int argc, char** argv)
 {
     const char *file = NULL, *format = NULL, *meshes = NULL, *out = NULL;
-    for (int i = 1; i < argc; i++) {
-        const char** option = strcmp(argv[i], "--format") == 0   ? &format
-                              : strcmp(argv[i], "--meshes") == 0 ? &meshes
-                              : strcmp(argv[i], "--out") == 0    ? &out
-                                                                 : NULL;
-        if (strcmp(argv[i], "--help") == 0) {
-            return usage(stdout, 0);
-        }
-        if (option && i + 1 < argc) {
-            *option = argv[++i];
-        } else if (!option && argv[i][0] != '-' && !file) {
-            file = argv[i];
-        } else {
-            fprintf(stderr, "carom import: \"%s\" is not understood here\n", argv[i]);
-            return usage(stderr, 2);
-        }
+    const cli_option options[] = {
+        {"--format", "NAME", "whose scene it is: rigid-ipc or arcsim", &format, NULL, NULL},
+        {"--meshes", "FOLDER", "where rigid-ipc's mesh files are (guessed)", &meshes, NULL, NULL},
+        {"--out", "SCENE.json", "the scene (the screen)", &out, NULL, NULL},
+    };
+    const cli_usage usage = {
+        "FILE --format rigid-ipc|arcsim [--meshes FOLDER] [--out SCENE.json]",
+        "writes another program's scene as one of carom's; what is not carried over is listed on "
+        "stderr",
+        options,
+        (int)(sizeof options / sizeof *options),
+        1,
+        1};
+    const int plain = cli_args_parse(argc, argv, &usage, &file);
+    if (plain < 0) {
+        return plain == -2 ? 0 : 2;
     }
-    if (!file || !format) {
-        return usage(stderr, 2);
+    if (!format) {
+        fprintf(stderr, "carom import: --format is missing; it has to be rigid-ipc or arcsim\n");
+        return 2;
     }
     char *text = NULL, *notes = NULL;
     carom_error error = {0};

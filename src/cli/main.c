@@ -1,37 +1,51 @@
 #include "carom/base.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 // One row per command: adding a row is adding the command, its help and its place in the list.
-static const cli_command commands[] = {
+const cli_command cli_commands[] = {
     {"run", "simulate a scene, and write a trajectory if asked to", cli_run},
     {"grad", "a scene's objective and its gradient", cli_grad},
     {"gradcheck", "hold the gradient against differences", cli_gradcheck},
     {"optimize", "solve the inverse problem a scene states", cli_optimize},
     {"intersect", "independent exact check that no recorded frame intersects", cli_intersect},
-    {"export", "a trajectory as OBJ files or tables", cli_export},
+    {"view", "a page that plays a trajectory in any browser", cli_view},
+    {"render", "pictures and films of a trajectory", cli_render},
+    {"plot", "lines as SVG: energy, objective, tables", cli_plot},
+    {"export", "a trajectory as glTF, OBJ files or tables", cli_export},
     {"bench", "how fast it is: one line per size", cli_bench},
     {"info", "what a mesh, scene or trajectory holds, and what is wrong with it", cli_info},
     {"import", "another program's scene as one of carom's", cli_import},
     {"schema", "the format of scenes: JSON Schema, or a reference page", cli_schema},
     {"ccd-check", "run the narrow phase on recorded queries with known answers", cli_ccd_check},
+    {"completion", "commands and options for bash and zsh, and the manual page", cli_completion},
 };
 
-static const int command_count = (int)(sizeof commands / sizeof *commands);
+const int cli_command_count = (int)(sizeof cli_commands / sizeof *cli_commands);
 
 static int usage(FILE* out, int status)
 {
+    const int colour = cli_progress_colour(out);
+    const char *on = colour ? "\033[1m" : "", *off = colour ? "\033[0m" : "";
     fprintf(out,
             "carom %s: differentiable physics of rigid bodies and cloth in contact\n\n"
-            "usage: carom COMMAND [arguments]\n\ncommands:\n",
-            carom_version());
-    for (int i = 0; i < command_count; i++) {
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+            "%susage:%s carom COMMAND [arguments]\n\n%scommands:%s\n",
+            carom_version(), on, off, on, off);
+    for (int i = 0; i < cli_command_count; i++) {
+        fprintf(out, "  %s%-10s%s %s\n", on, cli_commands[i].name, off, cli_commands[i].about);
     }
-    fprintf(out, "\ncarom COMMAND --help tells what a command takes.\n");
+    fprintf(out,
+            "\n%sto begin:%s\n"
+            "  carom run examples/bag.json --out bag.carom    simulate, and keep the motion\n"
+            "  carom view bag.carom                           a page that plays it\n"
+            "  carom gradcheck examples/two_cubes.json        see that gradients are right\n"
+            "  carom optimize examples/throw.json             let them solve something\n"
+            "\ncarom COMMAND --help tells what a command takes.\n",
+            on, off);
     return status;
 }
 
@@ -65,9 +79,9 @@ int main(int argc, char** argv)
         printf("carom %s\n", carom_version());
         return 0;
     }
-    for (int i = 0; i < command_count; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return check_output(commands[i].run(argc - 1, argv + 1));
+    for (int i = 0; i < cli_command_count; i++) {
+        if (strcmp(argv[1], cli_commands[i].name) == 0) {
+            return check_output(cli_commands[i].run(argc - 1, argv + 1));
         }
     }
     fprintf(stderr, "carom: there is no command \"%s\"; carom --help lists them\n", argv[1]);

@@ -1,6 +1,9 @@
 #include "carom/io.h"
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "cli/measure.h"
+#include "cli/motion.h"
+#include "cli/plot.h"
 #include "cli/problem.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +14,8 @@
 typedef struct optimisation {
     cli_problem p;
     const char *method_text, *iterations_text, *out, *trajectory, *rate_text, *tolerance_text;
+    const char *history_path, *plot;
+    cli_history history;
     carom_optimize_options options;
     carom_optimize_report report;
     double since, seconds;
@@ -27,8 +32,10 @@ static const char* const ends[] = {
 
 static int show(void* user, const carom_optimize_report* r, const double* theta)
 {
-    const optimisation* o = user;
-    (void)theta;
+    optimisation* o = user;
+    if (o->history_path || o->plot) {
+        cli_history_add(&o->history, r->value_end, r->gradient_end, theta, o->p.size);
+    }
     if (!o->p.json) {
         printf("  %4d   objective %-14.8g gradient %-11.4g %6lld runs\n", r->iterations,
                r->value_end, r->gradient_end, (long long)r->evaluations);
@@ -47,48 +54,38 @@ static carom_status write_scene(optimisation* o)
                                         : status;
 }
 
-// The run with the numbers found, from the scene as it is now.
-static carom_status record(optimisation* o, carom_model* model, carom_sim* sim,
-                           carom_recorder* recorder)
+static carom_status write_trajectory(optimisation* o, const char* path)
 {
-    carom_status status = carom_recorder_add(recorder, sim, &o->p.error);
-    const int64_t steps = carom_problem_steps(o->p.problem);
-    (void)model;
-    for (int64_t i = 0; i < steps && status == CAROM_OK; i++) {
-        status = carom_sim_step(sim, &o->p.error);
-        if (status == CAROM_OK) {
-            status = carom_recorder_add(recorder, sim, &o->p.error);
-        }
-    }
-    return status == CAROM_OK ? carom_recorder_finish(recorder, status, NULL, &o->p.error) : status;
+    return cli_motion_record(o->p.scene, o->p.path, carom_problem_steps(o->p.problem), path, NULL,
+                             &o->p.error);
 }
 
-static carom_status write_trajectory(optimisation* o)
+// The motion of some of the iterations, and the table of all of them. A run that failed on the way
+// was never the best, so each of these can be run again.
+static carom_status write_history(optimisation* o)
 {
-    carom_model* model = NULL;
-    carom_sim* sim = NULL;
-    carom_recorder* recorder = NULL;
-    char* text = NULL;
-    carom_recorder_options options = carom_recorder_default();
-    carom_status status = carom_model_create(o->p.scene, &model, &o->p.error);
-    if (status == CAROM_OK) {
-        status = carom_sim_create(model, 1, &sim, &o->p.error);
+    cli_history* h = &o->history;
+    if (!cli_history_open(h, o->history_path)) {
+        snprintf(o->p.error.message, sizeof o->p.error.message, "%s", h->error);
+        return CAROM_ERR_FILE;
     }
-    if (status == CAROM_OK) {
-        status = carom_scene_text(o->p.scene, &text, &o->p.error);
+    carom_status status = CAROM_OK;
+    h->gradient[0] = o->report.gradient_start;
+    for (int32_t i = 0; i < h->count && status == CAROM_OK; i++) {
+        char path[CLI_HISTORY_PATH];
+        if (!cli_history_chosen(h, i)) {
+            continue;
+        }
+        status = carom_problem_apply(o->p.problem, h->theta + (size_t)i * (size_t)o->p.size,
+                                     o->p.scene, NULL, &o->p.error);
+        if (status == CAROM_OK) {
+            status = write_trajectory(o, cli_history_path(h, i, path));
+        }
     }
-    if (status == CAROM_OK) {
-        options.scene_name = o->p.path;
-        options.scene_text = text;
-        status = carom_recorder_create(model, o->trajectory, &options, &recorder, &o->p.error);
+    if (status == CAROM_OK && !cli_history_table(h)) {
+        snprintf(o->p.error.message, sizeof o->p.error.message, "%s", h->error);
+        status = CAROM_ERR_FILE;
     }
-    if (status == CAROM_OK) {
-        status = record(o, model, sim, recorder);
-    }
-    carom_recorder_destroy(recorder);
-    carom_sim_destroy(sim);
-    carom_model_destroy(model);
-    carom_scene_text_free(text);
     return status;
 }
 
@@ -121,6 +118,8 @@ static int print_json(const optimisation* o)
     json_object_set_new(all, "out", o->out ? cli_json_text(o->out) : json_null());
     json_object_set_new(all, "trajectory",
                         o->trajectory ? cli_json_text(o->trajectory) : json_null());
+    json_object_set_new(all, "history",
+                        o->history_path ? cli_json_text(o->history_path) : json_null());
     json_object_set_new(all, "notes", cli_json_text(o->notes ? o->notes : ""));
     return cli_json_print("optimize", all);
 }
@@ -158,7 +157,10 @@ static void print_text(const optimisation* o)
     if (o->trajectory) {
         printf("  motion    %s\n", o->trajectory);
     }
-    if (o->out) {
+    if (o->history_path) {
+        printf("  history   %s\n\nnext: carom view %s     before and after, side by side\n",
+               o->history_path, o->history_path);
+    } else if (o->out) {
         printf("\nnext: carom run %s     see what it does\n", o->out);
     }
 }
@@ -218,6 +220,11 @@ static int optimize_all(optimisation* o)
         printf("%s: %d numbers, %lld steps a run\n", o->p.path, o->p.size,
                (long long)carom_problem_steps(o->p.problem));
     }
+    if ((o->history_path || o->plot) &&
+        !cli_history_start(&o->history, o->p.problem, o->p.theta, o->p.size, &o->p.error)) {
+        fprintf(stderr, "carom optimize: %s\n", o->p.error.message);
+        return 1;
+    }
     o->since = cli_measure_wall();
     if (carom_problem_optimize(o->p.problem, &o->options, o->p.theta, &o->report, &o->p.error) !=
         CAROM_OK) {
@@ -225,13 +232,15 @@ static int optimize_all(optimisation* o)
         return 1;
     }
     o->seconds = cli_measure_wall() - o->since;
-    int good = write_scene(o) == CAROM_OK;
+    int good = !o->history_path || write_history(o) == CAROM_OK;
+    good = good && write_scene(o) == CAROM_OK;
     if (good && o->trajectory) {
-        good = write_trajectory(o) == CAROM_OK;
+        good = write_trajectory(o, o->trajectory) == CAROM_OK;
     }
     if (!good) {
         fprintf(stderr, "carom optimize: %s\n", o->p.error.message);
     }
+    good = (!o->plot || cli_plot_history("optimize", &o->history, o->plot) == 0) && good;
     if (o->p.json) {
         return print_json(o) || !good;
     }
@@ -242,23 +251,27 @@ static int optimize_all(optimisation* o)
 int cli_optimize(int argc, char** argv)
 {
     optimisation o = {.p = {.command = "optimize"}, .options = carom_optimize_default()};
-    cli_option options[CLI_PROBLEM_OPTIONS + 6] = {
+    cli_option options[CLI_PROBLEM_OPTIONS + 8] = {
         [CLI_PROBLEM_OPTIONS] = {"--method", "NAME", "lbfgs (with line search), gd or adam",
                                  &o.method_text, NULL, NULL},
         {"--iterations", "N", "at most so many (100)", &o.iterations_text, NULL, NULL},
         {"--out", "FILE", "write the scene with the numbers found", &o.out, NULL, NULL},
         {"--trajectory", "FILE", "record the motion they give", &o.trajectory, NULL, NULL},
+        {"--history", "FOLDER", "record the motion of iterations, for carom view FOLDER",
+         &o.history_path, NULL, NULL},
+        {"--plot", "FILE.svg", "the objective by iteration as a picture", &o.plot, NULL, NULL},
         {"--rate", "R", "step size of gd and adam", &o.rate_text, NULL, NULL},
         {"--tolerance", "T", "gradient at which to stop, against that at the start (1e-9)",
          &o.tolerance_text, NULL, NULL},
     };
     cli_problem_options(&o.p, options);
     const cli_usage usage = {"SCENE [--method lbfgs|gd|adam] [--iterations N] [--out FILE] "
-                             "[--trajectory FILE] [--rate R] [--tolerance T] [--steps N] [--dt H] "
+                             "[--trajectory FILE] [--history FOLDER] [--plot FILE.svg] [--rate R] "
+                             "[--tolerance T] [--steps N] [--dt H] "
                              "[--set PATH=VALUE]... [--tape-memory MB] [--threads N] [--json]",
                              "finds the parameters that make the scene's objective small",
                              options,
-                             CLI_PROBLEM_OPTIONS + 6,
+                             CLI_PROBLEM_OPTIONS + 8,
                              1,
                              1};
     o.p.set.item = calloc((size_t)argc, sizeof *o.p.set.item);
@@ -266,6 +279,7 @@ int cli_optimize(int argc, char** argv)
     const int status = plain < 0 ? (plain == -2 ? 0 : 2) : optimize_all(&o);
     cli_problem_close(&o.p);
     carom_scene_text_free(o.notes);
+    cli_history_release(&o.history);
     free(o.p.set.item);
     return status;
 }

@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/measure.h"
+#include "cli/plot.h"
+#include "cli/progress.h"
 #include "cli/set.h"
 #include <math.h>
 #include <signal.h>
@@ -12,7 +14,7 @@
 
 typedef struct run_request {
     const char* path;
-    const char *steps_text, *seconds_text, *dt_text, *out, *every_text, *threads_text;
+    const char *steps_text, *seconds_text, *dt_text, *out, *every_text, *threads_text, *plot;
     cli_list set;
     int json;
     int64_t steps; // -1: as long as the scene says
@@ -55,24 +57,6 @@ static void listen_for_stop(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-// ---- progress, on a terminal
-
-static void show_progress(const run* r, double since, double* shown)
-{
-    const double now = cli_measure_wall();
-    if (!(now - *shown >= 0.1)) {
-        return;
-    }
-    *shown = now;
-    char left[CLI_MEASURE_TEXT];
-    const double rate = (double)r->steps_done / (now - since);
-    cli_measure_seconds((double)(r->steps_wanted - r->steps_done) / rate, left);
-    fprintf(stderr, "\r%lld of %lld steps, %.4g steps/s, %d contacts, %s left \033[K",
-            (long long)r->steps_done, (long long)r->steps_wanted, rate,
-            carom_sim_info(r->sim).contacts, left);
-    fflush(stderr);
-}
-
 // ---- the run
 
 static int larger(int32_t* most, int32_t value)
@@ -106,9 +90,7 @@ static carom_status record(run* r)
 
 static void step_all(run* r)
 {
-    const int terminal = isatty(STDERR_FILENO) && !r->request->json;
-    const double since = cli_measure_wall();
-    double shown = since;
+    cli_progress progress = cli_progress_start("steps", !r->request->json);
     r->outcome = record(r);
     while (r->outcome == CAROM_OK && r->steps_done < r->steps_wanted) {
         if (stop_asked) {
@@ -124,13 +106,11 @@ static void step_all(run* r)
             note_step(r);
             r->outcome = record(r);
         }
-        if (terminal) {
-            show_progress(r, since, &shown);
-        }
+        char note[40];
+        snprintf(note, sizeof note, "%d contacts", carom_sim_info(r->sim).contacts);
+        cli_progress_show(&progress, r->steps_done, r->steps_wanted, note);
     }
-    if (terminal && shown > since) {
-        fprintf(stderr, "\r\033[K");
-    }
+    cli_progress_end(&progress);
 }
 
 // The file is kept however the run ended; a failure to write is told as such.
@@ -251,8 +231,8 @@ static void print_file(const run* r)
     printf("  file      %s: %lld frames, %s\n", path, (long long)carom_recorder_frames(r->recorder),
            cli_measure_bytes(carom_recorder_size(r->recorder), size));
     printf("\nnext: carom intersect %s     check that nothing passes through anything\n", path);
-    printf("      carom info %s          what is in the file\n", path);
-    printf("      carom export %s --format obj --out FOLDER    look at it elsewhere\n", path);
+    printf("      carom view %s          a page that plays it in any browser\n", path);
+    printf("      carom export %s --format gltf --out FILE.glb    for other programs\n", path);
 }
 
 static void print_summary(const run* r)
@@ -377,6 +357,10 @@ static int run_all(run* r)
     }
     finish_file(r);
     int status = r->outcome == CAROM_OK ? 0 : refuse(&r->error, 1);
+    if (r->request->plot && r->recorder) {
+        status |= cli_plot_trajectory("run", carom_recorder_path(r->recorder), "energy",
+                                      r->request->plot);
+    }
     if (r->request->json) {
         status |= print_json(r);
     } else {
@@ -402,6 +386,8 @@ static int parse(int argc, char** argv, run_request* q)
         {"--dt", "H", "length of a step (s) instead of the scene's", &q->dt_text, NULL, NULL},
         {"--out", "FILE", "record the motion in this file", &q->out, NULL, NULL},
         {"--every", "N", "record every N-th step (1), and the last", &q->every_text, NULL, NULL},
+        {"--plot", "FILE.svg", "with --out: the energy over time as a picture", &q->plot, NULL,
+         NULL},
         {"--set", "PATH=VALUE", "change the scene: bodies.crate.mass=2; may be repeated", NULL,
          NULL, &q->set},
         {"--threads", "N", "workers (all processors); the result is the same for any number",
@@ -409,6 +395,7 @@ static int parse(int argc, char** argv, run_request* q)
         {"--json", NULL, "one JSON object for programs", NULL, &q->json, NULL},
     };
     const cli_usage usage = {"SCENE [--steps N | --seconds T] [--dt H] [--out FILE] [--every N] "
+                             "[--plot FILE.svg] "
                              "[--set PATH=VALUE]... [--threads N] [--json]",
                              "simulates a scene and tells what happened",
                              options,
@@ -424,6 +411,10 @@ static int parse(int argc, char** argv, run_request* q)
     q->steps = -1;
     q->every = 1;
     q->threads = processors > 1 ? (processors < 64 ? processors : 64) : 1;
+    if (q->plot && !q->out) {
+        fprintf(stderr, "carom run: --plot draws what --out records; give it --out FILE too\n");
+        return -1;
+    }
     if (q->steps_text && q->seconds_text) {
         fprintf(stderr, "carom run: --steps and --seconds cannot both be given\n");
         return -1;

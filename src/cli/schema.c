@@ -1,17 +1,19 @@
 #include "carom/scene.h"
+#include "cli/args.h"
 #include "cli/cli.h"
 #include <stdio.h>
-#include <string.h>
 
 int cli_schema(int argc, char** argv)
 {
-    const int page = argc == 2 && strcmp(argv[1], "--markdown") == 0;
-    const int help = argc == 2 && strcmp(argv[1], "--help") == 0;
-    if (help || (argc > 1 && !page)) {
-        fprintf(help ? stdout : stderr,
-                "usage: carom schema [--markdown]\n\nPrints the JSON Schema of scenes, or their "
-                "reference page.\n");
-        return help ? 0 : 2;
+    int page = 0;
+    const cli_option options[] = {
+        {"--markdown", NULL, "the reference page instead", NULL, &page, NULL},
+    };
+    const cli_usage usage = {
+        "[--markdown]", "prints the JSON Schema of scenes, for editors", options, 1, 0, 0};
+    const int plain = cli_args_parse(argc, argv, &usage, NULL);
+    if (plain < 0) {
+        return plain == -2 ? 0 : 2;
     }
     char* text = NULL;
     carom_error error = {0};

@@ -312,7 +312,8 @@ static carom_status refuse_misuse(const cr_recorder* r, carom_error* error)
 {
     return cr_status_refuse(error, CAROM_ERR_MISUSE, "%.400s is %s", cr_recorder_path(r),
                             r->finished ? "finished: nothing can be added"
-                                        : "not written any more after a failure");
+                            : r->failed ? "not written any more after a failure"
+                                        : "empty: a gradient belongs to a frame");
 }
 
 carom_status cr_recorder_add(cr_recorder* r, cr_sim* sim, carom_error* error)
@@ -324,6 +325,23 @@ carom_status cr_recorder_add(cr_recorder* r, cr_sim* sim, carom_error* error)
     const carom_status status = write_chunk(r, error);
     r->frames += status == CAROM_OK;
     return status;
+}
+
+carom_status cr_recorder_gradient(cr_recorder* r, const double* position, const double* force,
+                                  const double* vertex, carom_error* error)
+{
+    const cr_body_set* bodies = &r->model->bodies;
+    const size_t size = 3 * (size_t)bodies->body_count * sizeof(double);
+    if (r->failed || r->finished || r->frames == 0) {
+        return refuse_misuse(r, error);
+    }
+    cr_chunk_begin(&r->chunk, CR_TRAJECTORY_GRADIENT);
+    cr_chunk_put(&r->chunk, position, size);
+    cr_chunk_put(&r->chunk, force, size);
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        cr_chunk_put(&r->chunk, vertex + 3 * (size_t)bodies->node_vertex[n], 3 * sizeof(double));
+    }
+    return write_chunk(r, error);
 }
 
 // What is on the disk gets its name; only then has the old file under that name gone.

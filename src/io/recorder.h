@@ -19,6 +19,11 @@ carom_status cr_recorder_create(const cr_model* model, const char* path, const c
 // fails. No allocation once warm.
 carom_status cr_recorder_add(cr_recorder* recorder, cr_sim* sim, carom_error* error);
 
+// What an objective feels of the state that was added last: dL/dposition and dL/dforce of all
+// bodies [3*body_count], dL/dx of all vertices [3*vertex_count], of which those of cloth are kept.
+carom_status cr_recorder_gradient(cr_recorder* recorder, const double* position,
+                                  const double* force, const double* vertex, carom_error* error);
+
 // Ends the file with how the run ended (status, and text or NULL), makes sure that it is on the
 // disk and gives it its name. Afterwards only cr_recorder_destroy may be called.
 carom_status cr_recorder_finish(cr_recorder* recorder, carom_status outcome, const char* text,

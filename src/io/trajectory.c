@@ -42,7 +42,8 @@ typedef enum found { FOUND, AT_END, CUT_OFF, BAD_SUM, NO_MEMORY } found;
 
 // Loads and checks the chunk at a byte. A size that reaches beyond the file is taken for a file
 // that was cut off, so nothing larger than the file is ever asked for.
-static found load_chunk(cr_trajectory* tr, int64_t at, uint32_t* type, uint64_t* size)
+static found load_chunk(cr_trajectory* tr, cr_chunk* chunk, int64_t at, uint32_t* type,
+                        uint64_t* size)
 {
     unsigned char head[CR_CHUNK_HEAD];
     if (at == tr->source.size) {
@@ -58,13 +59,13 @@ static found load_chunk(cr_trajectory* tr, int64_t at, uint32_t* type, uint64_t*
     if (*size % 8 != 0) {
         return BAD_SUM;
     }
-    if (!cr_chunk_reserve(&tr->chunk, (size_t)*size)) {
+    if (!cr_chunk_reserve(chunk, (size_t)*size)) {
         return NO_MEMORY;
     }
-    if (!read_bytes(&tr->source, at, tr->chunk.bytes, tr->chunk.size)) {
+    if (!read_bytes(&tr->source, at, chunk->bytes, chunk->size)) {
         return CUT_OFF;
     }
-    return cr_chunk_open(&tr->chunk) ? FOUND : BAD_SUM;
+    return cr_chunk_open(chunk) ? FOUND : BAD_SUM;
 }
 
 // ---- what does not change
@@ -383,7 +384,7 @@ carom_status cr_trajectory_read(cr_trajectory* tr, int64_t frame, carom_error* e
     }
     uint32_t type = 0;
     uint64_t size = 0;
-    const found what = load_chunk(tr, tr->frame.items[frame].at, &type, &size);
+    const found what = load_chunk(tr, &tr->chunk, tr->frame.items[frame].at, &type, &size);
     if (what == NO_MEMORY) {
         return cr_status_refuse(error, CAROM_ERR_MEMORY, "no memory for frame %lld",
                                 (long long)frame);
@@ -455,7 +456,7 @@ static carom_status read_start(cr_trajectory* tr, const char* name, int64_t* at,
     for (int i = 0; i < FIRST_CHUNKS; i++) {
         uint32_t type = 0;
         uint64_t size = 0;
-        const found what = load_chunk(tr, *at, &type, &size);
+        const found what = load_chunk(tr, &tr->chunk, *at, &type, &size);
         if (what == NO_MEMORY) {
             return cr_status_refuse(error, CAROM_ERR_MEMORY, "%.400s: no memory for it", name);
         }
@@ -510,6 +511,26 @@ static const char* parse_done(cr_trajectory* tr, int64_t next, carom_status* sta
     return NULL;
 }
 
+// The numbers of a gradient's chunk; NULL when they do not fit.
+static const double* gradient_in(const cr_trajectory* tr, cr_chunk* chunk)
+{
+    const cr_body_set* bodies = &tr->model->bodies;
+    const size_t count = 6 * (size_t)bodies->body_count + 3 * (size_t)bodies->node_count;
+    const double* g = cr_chunk_get(chunk, count, sizeof *g);
+    return g && chunk->at == chunk->size && finite_all(g, count) ? g : NULL;
+}
+
+const double* cr_trajectory_gradient(cr_trajectory* tr)
+{
+    uint32_t type = 0;
+    uint64_t size = 0;
+    const int64_t at = tr->now >= 0 ? tr->frame.items[tr->now].gradient : 0;
+    return at > 0 && load_chunk(tr, &tr->pull, at, &type, &size) == FOUND &&
+                   type == CR_TRAJECTORY_GRADIENT
+               ? gradient_in(tr, &tr->pull)
+               : NULL;
+}
+
 // A chunk after the first ones; a text when it makes no sense. Types of later versions are passed
 // over.
 static const char* parse_next(cr_trajectory* tr, uint32_t type, int64_t at, uint64_t size,
@@ -522,7 +543,7 @@ static const char* parse_next(cr_trajectory* tr, uint32_t type, int64_t at, uint
         return parse_scene(tr, status);
     }
     if (type == CR_TRAJECTORY_FRAME) {
-        const cr_trajectory_place place = {at, (int64_t)size};
+        const cr_trajectory_place place = {at, (int64_t)size, 0};
         const int64_t before = tr->step_before;
         if (!parse_frame(tr) || tr->step->step <= before) {
             return "a frame does not fit the bodies";
@@ -530,6 +551,15 @@ static const char* parse_next(cr_trajectory* tr, uint32_t type, int64_t at, uint
         tr->step_before = tr->step->step;
         *status = tr->frame.count < MOST && cr_array_push(&tr->frame, place) ? CAROM_OK
                                                                              : CAROM_ERR_MEMORY;
+    }
+    if (type == CR_TRAJECTORY_GRADIENT) {
+        cr_trajectory_place* last =
+            tr->frame.count > 0 ? &tr->frame.items[tr->frame.count - 1] : NULL;
+        if (!last || last->gradient || !gradient_in(tr, &tr->chunk)) {
+            return "a gradient does not fit the bodies";
+        }
+        last->gradient = at;
+        tr->gradients++;
     }
     return NULL;
 }
@@ -540,7 +570,7 @@ static carom_status read_rest(cr_trajectory* tr, int64_t at)
     for (;;) { // every chunk brings at closer to the end of the file
         uint32_t type = 0;
         uint64_t size = 0;
-        const found what = load_chunk(tr, at, &type, &size);
+        const found what = load_chunk(tr, &tr->chunk, at, &type, &size);
         if (what == NO_MEMORY) {
             return CAROM_ERR_MEMORY;
         }
@@ -651,6 +681,7 @@ void cr_trajectory_close(cr_trajectory* tr)
     cr_memory_free(tr->outcome_text);
     cr_array_release(&tr->frame);
     cr_chunk_release(&tr->chunk);
+    cr_chunk_release(&tr->pull);
     cr_memory_free(tr);
 }
 

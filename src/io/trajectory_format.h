@@ -24,7 +24,8 @@ typedef struct cr_trajectory_start {
 #define CR_TRAJECTORY_PASS CR_CHUNK_TYPE('P', 'A', 'S', 'S')   // bodies that ignore each other
 #define CR_TRAJECTORY_SCENE CR_CHUNK_TYPE('S', 'C', 'E', 'N')  // the scene's name and text
 #define CR_TRAJECTORY_FRAME CR_CHUNK_TYPE('F', 'R', 'A', 'M')
-#define CR_TRAJECTORY_DONE CR_CHUNK_TYPE('D', 'O', 'N', 'E') // the run ended, and how
+#define CR_TRAJECTORY_GRADIENT CR_CHUNK_TYPE('G', 'R', 'A', 'D') // of the frame before it
+#define CR_TRAJECTORY_DONE CR_CHUNK_TYPE('D', 'O', 'N', 'E')     // the run ended, and how
 
 typedef struct cr_trajectory_head {
     int32_t body_count, vertex_count, edge_count, face_count, frame_count, node_count;

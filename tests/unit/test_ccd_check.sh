@@ -60,7 +60,7 @@ expect 0 '"false_positives": 1' "$room/wrong.csv" --json
 expect 0 "usage: carom ccd-check" --help
 expect 2 "usage: carom ccd-check"
 expect 2 "--jsno" "$room/good.csv" --jsno
-expect 2 "one file is accepted" "$room/good.csv" "$room/good.csv"
+expect 2 "too many arguments" "$room/good.csv" "$room/good.csv"
 
 # files
 expect 2 "$room/none.csv: cannot be opened: No such file" "$room/none.csv"

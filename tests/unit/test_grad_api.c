@@ -151,6 +151,86 @@ static void test_a_loss_of_ones_own(void)
     close_run(&r);
 }
 
+// ---- watching the way back of a problem
+
+enum { WATCHED = 20 };
+
+typedef struct watched {
+    int64_t next; // the step that is to come
+    double position[WATCHED + 1][3 * BODIES], force[WATCHED + 1][3 * BODIES];
+    double node[3]; // dL/dx of a free node at the start
+    int32_t free_node;
+} watched;
+
+static void watch(void* user, int64_t step, const double* position, const double* force,
+                  const double* vertex)
+{
+    watched* w = user;
+    CHECK(step == w->next && step >= 0 && step <= WATCHED);
+    w->next--;
+    memcpy(w->position[step], position, sizeof w->position[step]);
+    memcpy(w->force[step], force, sizeof w->force[step]);
+    memcpy(w->node, vertex + 3 * (size_t)w->free_node, sizeof w->node);
+}
+
+// What is told is what the gradient by the same numbers says: the forces of every step, the ball's
+// start, the nodes' start.
+static void test_watching(void)
+{
+    static const char* const goal =
+        "{\"terms\": [{\"what\": \"position\", \"of\": \"ball\", \"target\": [1, 1, 1]},"
+        " {\"what\": \"position\", \"of\": \"cloth\", \"target\": [1, 1, 1]}]}";
+    static const char* const numbers =
+        "[{\"of\": \"ball\", \"what\": \"forces\"}, {\"of\": \"ball\", \"what\": \"position\"},"
+        " {\"of\": \"cloth\", \"what\": \"vertices\"}]";
+    carom_error error = {0};
+    carom_scene* scene = NULL;
+    carom_model* model = NULL;
+    carom_problem* problem = NULL;
+    carom_problem_options options = carom_problem_default();
+    static double theta[1000], dtheta[1000];
+    static watched w;
+    double value;
+    options.steps = WATCHED;
+    CHECK(carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK);
+    CHECK(carom_scene_set(scene, "objective", goal, &error) == CAROM_OK);
+    CHECK(carom_scene_set(scene, "parameters", numbers, &error) == CAROM_OK);
+    CHECK(carom_model_create(scene, &model, &error) == CAROM_OK);
+    CHECK(carom_problem_create(model, &options, &problem, &error) == CAROM_OK);
+    if (!problem) {
+        printf("%s\n", error.message);
+        return;
+    }
+    carom_body_info cloth;
+    CHECK(carom_model_body(model, 2, &cloth) == CAROM_OK);
+    w = (watched){.next = WATCHED, .free_node = cloth.vertex_first + 4};
+    CHECK(carom_problem_size(problem) <= 1000);
+    carom_problem_scene(problem, theta);
+    CHECK(carom_problem_watch(problem, watch, &w) == CAROM_OK);
+    CHECK(carom_problem_gradient(problem, theta, &value, dtheta, &error) == CAROM_OK);
+    CHECK(w.next == -1);
+    carom_parameter_info forces, position, vertices;
+    carom_problem_parameter(problem, 0, &forces);
+    carom_problem_parameter(problem, 1, &position);
+    carom_problem_parameter(problem, 2, &vertices);
+    for (int step = 0; step < WATCHED; step++) {
+        CHECK(memcmp(w.force[step] + 3 * BALL, dtheta + forces.first + 3 * step,
+                     3 * sizeof(double)) == 0);
+    }
+    CHECK(w.force[0][3 * BALL] != 0 && w.force[WATCHED][3 * BALL] == 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(w.position[0][3 * BALL + i], dtheta[position.first + i], 1e-12);
+        CHECK_NEAR(w.node[i], dtheta[vertices.first + 3 * 4 + i], 1e-12);
+        CHECK(w.node[i] != 0);
+    }
+    CHECK(carom_problem_watch(problem, NULL, NULL) == CAROM_OK);
+    CHECK(carom_problem_gradient(problem, theta, &value, dtheta, &error) == CAROM_OK);
+    CHECK(w.next == -1); // nobody is told any more
+    carom_problem_destroy(problem);
+    carom_model_destroy(model);
+    carom_scene_destroy(scene);
+}
+
 static void test_refusals(void)
 {
     run r;
@@ -175,6 +255,7 @@ static void test_refusals(void)
 int main(void)
 {
     RUN(test_a_loss_of_ones_own);
+    RUN(test_watching);
     RUN(test_refusals);
     return check_failures != 0;
 }

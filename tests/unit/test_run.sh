@@ -206,7 +206,7 @@ grep -q '"ground","ball"' "$room/contacts.csv" || fail "contacts.csv has no cont
 expect 0 "kinetic,gravity" export "$room/run.trj" --format csv --table energies
 expect 0 "3 files" export "$room/run.trj" --format obj --out "$room/frames" --every 4
 expect 0 "components         4" info "$room/frames/frame_000006.obj"
-expect 2 "it has to be obj or csv" export "$room/run.trj" --format gif
+expect 2 "it has to be gltf, obj or csv" export "$room/run.trj" --format gif
 expect 2 "need --out FOLDER" export "$room/run.trj" --format obj
 expect 2 "--table is" export "$room/run.trj" --format csv --table all
 expect 1 "No such file" export "$room/run.trj" --format csv --out "$room/no/such.csv"

@@ -382,6 +382,60 @@ static void test_old_file_is_safe(void)
     carom_sim_destroy(sim);
 }
 
+static void test_gradients_are_kept(void)
+{
+    enum { MOST = 3 * 200 };
+    static double position[MOST], force[MOST], vertex[MOST], p[MOST], f[MOST], v[MOST];
+    const size_t b = 3 * (size_t)carom_model_body_count(model) * sizeof *p;
+    carom_recorder* recorder = NULL;
+    carom_trajectory* tr = NULL;
+    carom_body_info sheet;
+    carom_sim* sim = new_sim();
+    CHECK(carom_model_body(model, 3, &sheet) == CAROM_OK);
+    for (int i = 0; i < MOST; i++) {
+        position[i] = 1.5 + i;
+        force[i] = -0.25 * i;
+        vertex[i] = 1e-3 * i;
+    }
+    CHECK(carom_recorder_create(model, path, NULL, &recorder, NULL) == CAROM_OK);
+    CHECK(carom_recorder_gradient(recorder, position, force, vertex, NULL) == CAROM_ERR_MISUSE);
+    for (int i = 0; i < 3; i++) { // of the frame in the middle alone
+        CHECK(carom_recorder_add(recorder, sim, NULL) == CAROM_OK);
+        CHECK(i != 1 ||
+              carom_recorder_gradient(recorder, position, force, vertex, NULL) == CAROM_OK);
+        CHECK(carom_sim_step(sim, NULL) == CAROM_OK);
+    }
+    CHECK(carom_recorder_finish(recorder, CAROM_OK, NULL, NULL) == CAROM_OK);
+    carom_recorder_destroy(recorder);
+    CHECK(carom_trajectory_open(path, &tr, NULL) == CAROM_OK);
+    CHECK(carom_trajectory_about(tr).gradient_count == 1);
+    CHECK(carom_trajectory_about(tr).frame_count == 3);
+    CHECK(carom_trajectory_gradient(tr, p, f, v) == CAROM_ERR_MISUSE); // no frame was read
+    for (int i = 0; i < 3; i++) {
+        CHECK(carom_trajectory_read(tr, i, NULL) == CAROM_OK);
+        CHECK(carom_trajectory_gradient(tr, p, f, v) == (i == 1 ? CAROM_OK : CAROM_ERR_MISUSE));
+        CHECK(carom_trajectory_step(tr) == i); // the frame is still there
+    }
+    CHECK(memcmp(p, position, b) == 0 && memcmp(f, force, b) == 0);
+    for (int32_t i = 0; i < 3 * carom_model_vertex_count(model); i++) {
+        CHECK(v[i] == (i / 3 >= sheet.vertex_first ? vertex[i] : 0)); // the sheet is the last body
+    }
+    carom_trajectory_close(tr);
+
+    // a number that is none ends what can be trusted
+    position[1] = (double)NAN;
+    CHECK(carom_recorder_create(model, path, NULL, &recorder, NULL) == CAROM_OK);
+    CHECK(carom_recorder_add(recorder, sim, NULL) == CAROM_OK);
+    CHECK(carom_recorder_gradient(recorder, position, force, vertex, NULL) == CAROM_OK);
+    CHECK(carom_recorder_finish(recorder, CAROM_OK, NULL, NULL) == CAROM_OK);
+    carom_recorder_destroy(recorder);
+    CHECK(carom_trajectory_open(path, &tr, NULL) == CAROM_OK);
+    CHECK(carom_trajectory_about(tr).end == CAROM_TRAJECTORY_DAMAGED);
+    CHECK(carom_trajectory_about(tr).frame_count == 1);
+    carom_trajectory_close(tr);
+    carom_sim_destroy(sim);
+}
+
 static void test_outcome_is_kept(void)
 {
     carom_recorder* recorder = NULL;
@@ -524,6 +578,7 @@ int main(void)
     RUN(test_memory_may_fail);
     RUN(test_no_allocation_once_warm);
     RUN(test_old_file_is_safe);
+    RUN(test_gradients_are_kept);
     RUN(test_outcome_is_kept);
     RUN(test_disk_refuses);
     RUN(test_kill);
