@@ -249,7 +249,10 @@ static carom_status commit(cr_sim* sim)
     if (!cr_array_reserve(&next->memory, 2 * next->memory.count)) {
         return CAROM_ERR_MEMORY;
     }
-    sort_memory(next->memory.items, next->memory.items + next->memory.count, next->memory.count);
+    if (next->memory.count > 1) {
+        sort_memory(next->memory.items, next->memory.items + next->memory.count,
+                    next->memory.count);
+    }
     next->step = state->step + 1;
     next->time = (double)next->step * sim->model->world.dt;
     return cr_state_copy(state, next);
