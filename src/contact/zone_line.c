@@ -242,7 +242,9 @@ static carom_status crowd(cr_zone* zone)
         zone->spot.items[zone->spot.count++] = spot;
     }
     cr_zone_spot* spots = zone->spot.items;
-    sort_spots(spots, spots + zone->spot.count, zone->spot.count);
+    if (zone->spot.count > 1) {
+        sort_spots(spots, spots + zone->spot.count, zone->spot.count);
+    }
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
         const double range = task->candidate[line->row.candidate].blur;
@@ -446,7 +448,9 @@ static carom_status choose(cr_zone* zone, int first)
         mark->candidate = i;
         pack(&key, mark->key);
     }
-    sort_marks(zone->mark.items, zone->mark.items + zone->mark.count, zone->mark.count);
+    if (zone->mark.count > 1) {
+        sort_marks(zone->mark.items, zone->mark.items + zone->mark.count, zone->mark.count);
+    }
     return CAROM_OK;
 }
 
@@ -457,11 +461,11 @@ static carom_status merge(cr_zone* zone)
     if (!cr_array_reserve(&zone->group, zone->mark.count)) {
         return CAROM_ERR_MEMORY;
     }
-    cr_zone_group* group = zone->group.items - 1;
+    cr_zone_group* group = NULL;
     for (int32_t i = 0; i < zone->mark.count; i++) {
         const cr_zone_mark* mark = &zone->mark.items[i];
         cr_zone_share* share = &zone->share.items[mark->candidate];
-        if (zone->group.count == 0 || !key_equal(group->key, mark->key)) {
+        if (!group || !key_equal(group->key, mark->key)) {
             group = &zone->group.items[zone->group.count];
             *group = (cr_zone_group){.key = {mark->key[0], mark->key[1]},
                                      .candidate = mark->candidate,

@@ -286,7 +286,10 @@ static carom_status commit(cr_sim* sim, carom_error* error)
             sim->contact.items[sim->contact.count++] = result->contact.items[k];
         }
     }
-    sort_memory(next->memory.items, next->memory.items + next->memory.count, next->memory.count);
+    if (next->memory.count > 1) {
+        sort_memory(next->memory.items, next->memory.items + next->memory.count,
+                    next->memory.count);
+    }
     next->step = state->step + 1;
     next->time = (double)next->step * sim->model->world.dt;
     const carom_status status = cr_state_copy(state, next);
