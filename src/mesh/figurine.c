@@ -279,7 +279,7 @@ static void fit(cr_trimesh* mesh, double size)
 carom_status cr_figurine_make(cr_trimesh* mesh, double size, int32_t resolution)
 {
     cr_trimesh_release(mesh);
-    if (!(size > 0 && isfinite(size)) || resolution < 12 || resolution > 200) {
+    if (!(size > 0 && isfinite(size)) || resolution < 9 || resolution > 200) {
         return CAROM_ERR_ARGUMENT;
     }
     lattice l = {.value = NULL};

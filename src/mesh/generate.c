@@ -137,7 +137,7 @@ static const cr_generate_shape shapes[] = {
      "a four-legged animal",
      2,
      {LENGTH("size", 1, "from tail to snout, along x"),
-      STEPS("resolution", 20, 12, 200, "cells along x")},
+      STEPS("resolution", 20, 9, 200, "cells along x")},
      make_figurine},
     {"sheet",
      "a rectangular sheet in the plane z = 0",

@@ -203,7 +203,8 @@ static carom_status generate(maker* m, int32_t value)
     int32_t n = 0;
     for (int32_t v = cr_json_at(m->json, value)->first; v >= 0 && n < CR_GENERATE_PARAMS;
          v = cr_json_at(m->json, v)->next) {
-        if (strcmp(cr_json_key(m->json, v), "size") == 0) { // of a box
+        const int is_box = strcmp(cr_json_key(m->json, value), "box") == 0;
+        if (is_box && strcmp(cr_json_key(m->json, v), "size") == 0) {
             static const char* const axes[] = {"x", "y", "z"};
             double size[3];
             cr_form_numbers(m->json, v, size, 3);

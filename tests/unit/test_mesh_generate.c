@@ -247,7 +247,13 @@ static void test_figurine(void)
         CHECK_NEAR(most.x - least.x, 2, 1e-12);
         CHECK_NEAR(volume(&mesh), 0.37, 0.03);
     }
-    CHECK(cr_figurine_make(&mesh, 2, 11) == CAROM_ERR_ARGUMENT);
+    for (int32_t n = 9; n < 12; n++) { // the coarsest: round to a sixth of the volume
+        CHECK(cr_figurine_make(&mesh, 2, n) == CAROM_OK);
+        CHECK(mesh.face_count < 1500);
+        check_solid(&mesh, n == 10 ? 0 : 2); // at 10 two of the legs melt together
+        CHECK_NEAR(volume(&mesh), 0.37, 0.06);
+    }
+    CHECK(cr_figurine_make(&mesh, 2, 8) == CAROM_ERR_ARGUMENT);
     CHECK(cr_figurine_make(&mesh, 0, 40) == CAROM_ERR_ARGUMENT);
     cr_trimesh_release(&mesh);
 }

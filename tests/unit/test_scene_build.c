@@ -42,6 +42,19 @@ static cr_vec3 placed(const cr_model* m, int32_t v)
                        cr_vec3_load(m->t0 + 3 * f));
 }
 
+// A box takes its three sizes in one; what other shapes call size is theirs.
+static void test_size_of_what_is_no_box(void)
+{
+    cr_model* m = build_bodies("{\"mesh\": {\"figurine\": {\"size\": 0.3, \"resolution\": 9}}}");
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (int32_t v = 0; v < m->bodies.vertex_count; v++) {
+        least = fmin(least, placed(m, v).x);
+        most = fmax(most, placed(m, v).x);
+    }
+    CHECK_NEAR(most - least, 0.3, 1e-12);
+    cr_model_destroy(m);
+}
+
 static void test_a_box_on_the_ground(void)
 {
     cr_model* m = build("{\"carom\": 1, // the smallest scene\n"
@@ -625,6 +638,7 @@ static void test_examples_build(void)
 int main(void)
 {
     RUN(test_a_box_on_the_ground);
+    RUN(test_size_of_what_is_no_box);
     RUN(test_vertices_start_where_the_scene_says);
     RUN(test_centre_as_origin);
     RUN(test_sphere_and_capsule_are_exact);
