@@ -116,7 +116,7 @@ static void test_a_crowd(void)
                              "'rotation': [%g, %g, %g], 'position': [%g, %g, %g]}",
                              i, check_random(&seed, -1, 1), check_random(&seed, -1, 1),
                              check_random(&seed, -1, 1), 0.42 * (i % 3), 0.4 * (i / 3 % 2),
-                             0.7 + 0.35 * (i / 6));
+                             i < 6 ? 0.7 : 1.05);
         strcat(bodies, one);
         free(one);
     }
