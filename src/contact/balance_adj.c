@@ -48,16 +48,15 @@ static void gain_adj(const cr_balance_task* task, double bar, int32_t ahead,
         const cr_vec3 om = motion->om[f], om_free = motion->om_free[f];
         const cr_vec3 more = cr_vec3_sub(v, v0);
         const double most = 1.0 - CR_BALANCE_NOISE;
-        add(&bars->v[f],
-            cr_vec3_scale(m_bar, cr_vec3_add_scaled(cr_vec3_scale(most, v), half, a)));
+        add(&bars->v[f], cr_vec3_scale(m_bar, cr_vec3_add_scaled(cr_vec3_scale(most, v), half, a)));
         add(&bars->v0[f], cr_vec3_scale(-m_bar, cr_vec3_add_scaled(v0, half, a)));
         add(&bars->a[f], cr_vec3_scale(m_bar, cr_vec3_sub(cr_vec3_scale(half, more), u)));
         add(&bars->u[f], cr_vec3_scale(-m_bar, a));
         add(&bars->om[f], cr_vec3_scale(most * bar, times(inertia, om)));
         add(&bars->om_free[f], cr_vec3_scale(-bar, times(inertia, om_free)));
-        bars->mass[f] += bar * (0.5 * cr_vec3_dot(more, cr_vec3_add(v, v0)) - cr_vec3_dot(a, u) +
-                                half * cr_vec3_dot(more, a) -
-                                0.5 * CR_BALANCE_NOISE * cr_vec3_norm2(v));
+        bars->mass[f] +=
+            bar * (0.5 * cr_vec3_dot(more, cr_vec3_add(v, v0)) - cr_vec3_dot(a, u) +
+                   half * cr_vec3_dot(more, a) - 0.5 * CR_BALANCE_NOISE * cr_vec3_norm2(v));
         cr_vec3 inertia_bar = cr_vec3_scale(0.5 * most * bar, times(om, om));
         inertia_bar = cr_vec3_add_scaled(inertia_bar, -0.5 * bar, times(om_free, om_free));
         cr_vec3_accumulate(bars->inertia + 3 * f, inertia_bar);

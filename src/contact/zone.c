@@ -515,6 +515,13 @@ carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric)
     return status;
 }
 
+static void remember_place(cr_zone* zone)
+{
+    if (zone->n > 0) { // a sheet that is pinned everywhere has no unknowns
+        memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
+    }
+}
+
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     carom_status status = cr_zone_begin(zone, task);
@@ -523,7 +530,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     }
 
     // from the start towards where inertia alone would lead, as far as nothing is in the way
-    memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
+    remember_place(zone);
     const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
     const double allowed = step_allowed * scale + ulps * coordinate_scale(zone);
     double last = HUGE_VAL; // size of the step before
@@ -540,7 +547,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
             return status;
         }
         zone->report.iterations = it + 1;
-        memcpy(zone->z_before, zone->z, sizeof(double) * (size_t)zone->n);
+        remember_place(zone);
         status = newton_step(zone);
         if (status != CAROM_OK) {
             break;

@@ -77,7 +77,7 @@ static const cr_field world_fields[] = {
     {NUMBER("friction", friction, UNIT, "of bodies that give none", 0.5, 0 TO 1e3, 0)},
     {NUMBER("restitution", restitution, UNIT, "of bodies that give none", 0, 0 TO 1, 0)},
     {NUMBER("friction_speed", numbers.friction_speed, "m/s",
-            "below it friction grows linearly: the creep of a sticking contact", 1e-3, 1e-9 TO 1e3,
+            "below it friction grows linearly: the creep of a sticking contact", 1e-4, 1e-9 TO 1e3,
             0)},
     {NUMBER("compliance", numbers.compliance, UNIT,
             "a contact gives way by compliance * impulse / mass", 1e-5, 0 TO 1, 0)},

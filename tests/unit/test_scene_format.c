@@ -136,7 +136,7 @@ static void test_defaults_hold_where_nothing_is_said(void)
     cr_world_spec world;
     cr_form_read(&json, -1, &cr_format_world, &world);
     CHECK(world.numbers.dt == 0.01 && world.numbers.duration == 2 &&
-          world.numbers.gravity[2] == -9.81 && world.numbers.friction_speed == 1e-3 &&
+          world.numbers.gravity[2] == -9.81 && world.numbers.friction_speed == 1e-4 &&
           world.numbers.compliance == 1e-5 && world.numbers.bounce_floor == 4 &&
           world.numbers.max_events == 8 && world.numbers.max_halvings == 8 &&
           world.numbers.max_iterations == 60 && world.numbers.one_zone == 0 &&
