@@ -1,7 +1,7 @@
 #!/bin/sh
 # All checks, the quick ones first; goes on after a failure and ends with "N passed, N failed".
 #   tools/test.sh            everything
-#   tools/test.sh tidy dev   some stages: format release dev clang tidy
+#   tools/test.sh tidy dev   some stages: format release dev clang golden tidy
 set -u
 cd "$(dirname "$0")/.." || exit 1
 workers=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -91,8 +91,16 @@ tidy() {
     end $status
 }
 
+golden() {
+    begin "every build gives the same bits"
+    tools/golden.sh
+    status=$?
+    score $status golden
+    end $status
+}
+
 if [ $# = 0 ]; then
-    set -- format release dev clang tidy
+    set -- format release dev clang golden tidy
 fi
 for stage in "$@"; do
     case $stage in
@@ -101,9 +109,10 @@ for stage in "$@"; do
     # scenarios and gradients take minutes under sanitizers; unit tests, the program and the examples step there too
     dev) suite dev -LE 'scenario|grad' ;;
     clang) without clang || suite clang -LE scenario ;;
+    golden) golden ;;
     tidy) without clang-tidy || tidy ;;
     *)
-        echo "there is no stage $stage; there are: format release dev clang tidy" >&2
+        echo "there is no stage $stage; there are: format release dev clang golden tidy" >&2
         exit 2
         ;;
     esac
