@@ -1,7 +1,11 @@
 #!/bin/sh
 # All checks, the quick ones first; goes on after a failure and ends with "N passed, N failed".
 #   tools/test.sh            everything
+<<<<<<< HEAD
 #   tools/test.sh tidy dev   some stages: format release python viewer dev clang tidy
+=======
+#   tools/test.sh tidy dev   some stages: format release dev clang golden tidy
+>>>>>>> ship
 set -u
 cd "$(dirname "$0")/.." || exit 1
 workers=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -91,6 +95,7 @@ tidy() {
     end $status
 }
 
+<<<<<<< HEAD
 # An interpreter that has NumPy and pytest: PYTHON, the distribution's, or whichever comes first.
 find_python() {
     for python in ${PYTHON:-} /usr/bin/python3 python3; do
@@ -189,11 +194,22 @@ viewer() {
     failed=$((failed + bad))
     [ "$bad" = 0 ] && [ $status = 0 ] || failures="$failures viewer/tests"
     [ "$bad" != 0 ] || [ $status = 0 ] || failed=$((failed + 1))
+=======
+golden() {
+    begin "every build gives the same bits"
+    tools/golden.sh
+    status=$?
+    score $status golden
+>>>>>>> ship
     end $status
 }
 
 if [ $# = 0 ]; then
+<<<<<<< HEAD
     set -- format release python viewer dev clang tidy
+=======
+    set -- format release dev clang golden tidy
+>>>>>>> ship
 fi
 for stage in "$@"; do
     case $stage in
@@ -203,10 +219,15 @@ for stage in "$@"; do
     # scenarios and gradients take minutes under sanitizers; unit tests, the program and the examples step there too
     dev) suite dev -LE 'scenario|grad' ;;
     clang) without clang || suite clang -LE scenario ;;
+    golden) golden ;;
     tidy) without clang-tidy || tidy ;;
     viewer) without npm || without "${CAROM_BROWSER:-chromium}" || viewer ;;
     *)
+<<<<<<< HEAD
         echo "there is no stage $stage; there are: format release python viewer dev clang tidy" >&2
+=======
+        echo "there is no stage $stage; there are: format release dev clang golden tidy" >&2
+>>>>>>> ship
         exit 2
         ;;
     esac

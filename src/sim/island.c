@@ -22,6 +22,14 @@ static cr_vec3 gravity(const cr_model* model)
     return cr_vec3_load(model->world.gravity);
 }
 
+// NULL when nothing may touch: then the list of all may never have been taken.
+static const cr_candidate* candidates_of(const cr_sim* sim, const cr_island* island)
+{
+    return island->candidate_end > island->candidate_begin
+               ? sim->near.candidate.items + island->candidate_begin
+               : NULL;
+}
+
 // Puts the members back to where the step began.
 static void rewind_members(cr_sim* sim, const cr_worker* worker)
 {
@@ -411,7 +419,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     cr_island_result* result = &sim->island.items[index];
     cr_zone_task task = cr_island_task(sim, worker, h, from, to);
     task.candidate_count = island->candidate_end - island->candidate_begin;
-    task.candidate = sim->near.candidate.items + island->candidate_begin;
+    task.candidate = candidates_of(sim, island);
     task.warm_count = warm_count;
     task.warm = warm;
     cr_zone_report report = {0};
@@ -434,8 +442,7 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
 {
     const cr_model* model = sim->model;
     const cr_motion* motion = &sim->motion;
-    const cr_candidate* candidates =
-        sim->near.candidate.items + sim->near.island.items[index].candidate_begin;
+    const cr_candidate* candidates = candidates_of(sim, &sim->near.island.items[index]);
     cr_record* record = &sim->island.items[index].record;
     cr_record_part part = {.h = h,
                            .from = from,
@@ -522,7 +529,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     cr_island_result* result = &sim->island.items[index];
     cr_events_task task = cr_island_events(sim, worker, h, from, to);
     task.candidate_count = island->candidate_end - island->candidate_begin;
-    task.candidate = sim->near.candidate.items + island->candidate_begin;
+    task.candidate = candidates_of(sim, island);
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);
     const cr_events_contact* hits;

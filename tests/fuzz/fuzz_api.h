@@ -157,14 +157,14 @@ static inline void fuzz_api_close(fuzz_api* f, int model_too, int scene_too)
 }
 
 static const char* const fuzz_api_scenes[] = {
-    "{\"carom\": 1, \"world\": {\"max_halvings\": 2, \"max_iterations\": 15}, \"bodies\": [{"
-    "\"name\": \"floor\", \"type\": \"fixed\", \"mesh\": {\"sheet\": {\"nx\": 1, \"ny\": 1}}},"
-    "{\"name\": \"a\", \"sphere\": {\"radius\": 0.1}, \"position\": [0, 0, 0.12], \"mass\": 1},"
-    "{\"name\": \"b\", \"mesh\": {\"box\": {\"x\": 0.1, \"y\": 0.1, \"z\": 0.1}},"
-    " \"position\": [0.3, 0, 0.06]}], \"objective\": {\"terms\": [{\"what\": \"position\","
-    " \"of\": \"a\"}]}, \"parameters\": [{\"of\": \"a\", \"what\": \"velocity\"}]}",
-    "{\"carom\": 1, \"world\": {\"max_halvings\": 2, \"max_iterations\": 15}, \"bodies\": [{"
-    "\"name\": \"c\", \"type\": \"cloth\", \"mesh\": {\"sheet\": {\"nx\": 2, \"ny\": 2}}}]}",
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 2, \"max_iterations\": 15}, \"bodies\": [{"
+     "\"name\": \"floor\", \"type\": \"fixed\", \"mesh\": {\"sheet\": {\"nx\": 1, \"ny\": 1}}},"
+     "{\"name\": \"a\", \"sphere\": {\"radius\": 0.1}, \"position\": [0, 0, 0.12], \"mass\": 1},"
+     "{\"name\": \"b\", \"mesh\": {\"box\": {\"x\": 0.1, \"y\": 0.1, \"z\": 0.1}},"
+     " \"position\": [0.3, 0, 0.06]}], \"objective\": {\"terms\": [{\"what\": \"position\","
+     " \"of\": \"a\"}]}, \"parameters\": [{\"of\": \"a\", \"what\": \"velocity\"}]}"),
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 2, \"max_iterations\": 15}, \"bodies\": [{"
+     "\"name\": \"c\", \"type\": \"cloth\", \"mesh\": {\"sheet\": {\"nx\": 2, \"ny\": 2}}}]}"),
     "{\"carom\": 1, \"bodies\": []}",
     "{\"carom\": 1}",
     "[",
