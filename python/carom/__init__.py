@@ -5,7 +5,7 @@
     sim = carom.Sim("examples/throw.json", parameters=["box.velocity"])
     run = sim.rollout(steps=100)                 # a Trajectory: run.positions[T, body, 3], ...
     bar = run.zeros()                            # dL/d(every state); L is yours
-    bar.positions[-1, 1] = 1                     # L = the sum of where the box ends
+    bar.positions[-1, 2] = 1                     # L = x + y + z of where the box ends
     run.vjp(bar).parameters["box.velocity"]      # dL/d(its velocity at the start)
 
 Scene     a description: load, build in code with the names of scene files, edit, save

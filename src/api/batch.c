@@ -110,7 +110,10 @@ static call call_make(carom_batch* batch, int32_t steps)
 carom_status carom_batch_choose(carom_batch* batch, int32_t count, const int32_t* index,
                                 carom_error* error)
 {
-    carom_status status = batch ? CAROM_OK : missing(error, "batch");
+    if (!batch) {
+        return missing(error, "batch");
+    }
+    carom_status status = CAROM_OK;
     for (int32_t i = 0; status == CAROM_OK && i < batch->count; i++) {
         status = carom_rollout_choose(batch->item[i], count, index, error);
     }
