@@ -102,8 +102,8 @@ static void put_tick(FILE* out, const axis* a, int upright, double value)
 // Powers of ten, of few of which also twice and five times.
 static void put_powers(FILE* out, const axis* a, int upright)
 {
-    const double step = fmax(1, ceil((a->high - a->low) / 8));
-    for (double t = floor(a->low); t <= a->high; t += step) {
+    const int step = (int)fmax(1, ceil((a->high - a->low) / 8));
+    for (int t = (int)floor(a->low); t <= a->high; t += step) {
         put_tick(out, a, upright, pow(10, t));
         if (a->high - a->low < 2.5) {
             put_tick(out, a, upright, 2 * pow(10, t));
@@ -119,8 +119,9 @@ static void put_ticks(FILE* out, const axis* a, int upright)
         return;
     }
     const double step = step_of(a);
-    for (double t = ceil(a->low / step) * step; t <= a->high + 1e-9 * step; t += step) {
-        put_tick(out, a, upright, fabs(t) < 1e-9 * step ? 0 : t);
+    const long first = lround(ceil(a->low / step)), last = lround(floor(a->high / step));
+    for (long i = first; i <= last; i++) {
+        put_tick(out, a, upright, (double)i * step);
     }
 }
 
