@@ -1,11 +1,7 @@
 #!/bin/sh
 # All checks, the quick ones first; goes on after a failure and ends with "N passed, N failed".
 #   tools/test.sh            everything
-<<<<<<< HEAD
-#   tools/test.sh tidy dev   some stages: format release python viewer dev clang tidy
-=======
-#   tools/test.sh tidy dev   some stages: format release dev clang golden tidy
->>>>>>> ship
+#   tools/test.sh tidy dev   some stages: format release python viewer dev clang golden tidy
 set -u
 cd "$(dirname "$0")/.." || exit 1
 workers=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -95,7 +91,6 @@ tidy() {
     end $status
 }
 
-<<<<<<< HEAD
 # An interpreter that has NumPy and pytest: PYTHON, the distribution's, or whichever comes first.
 find_python() {
     for python in ${PYTHON:-} /usr/bin/python3 python3; do
@@ -194,22 +189,19 @@ viewer() {
     failed=$((failed + bad))
     [ "$bad" = 0 ] && [ $status = 0 ] || failures="$failures viewer/tests"
     [ "$bad" != 0 ] || [ $status = 0 ] || failed=$((failed + 1))
-=======
+    end $status
+}
+
 golden() {
     begin "every build gives the same bits"
     tools/golden.sh
     status=$?
     score $status golden
->>>>>>> ship
     end $status
 }
 
 if [ $# = 0 ]; then
-<<<<<<< HEAD
-    set -- format release python viewer dev clang tidy
-=======
-    set -- format release dev clang golden tidy
->>>>>>> ship
+    set -- format release python viewer dev clang golden tidy
 fi
 for stage in "$@"; do
     case $stage in
@@ -223,11 +215,7 @@ for stage in "$@"; do
     tidy) without clang-tidy || tidy ;;
     viewer) without npm || without "${CAROM_BROWSER:-chromium}" || viewer ;;
     *)
-<<<<<<< HEAD
-        echo "there is no stage $stage; there are: format release python viewer dev clang tidy" >&2
-=======
-        echo "there is no stage $stage; there are: format release dev clang golden tidy" >&2
->>>>>>> ship
+        echo "there is no stage $stage; there are: format release python viewer dev clang golden tidy" >&2
         exit 2
         ;;
     esac
