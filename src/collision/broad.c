@@ -884,7 +884,8 @@ static carom_status look_around(cr_broad* broad)
 }
 
 // What feature f of a body may meet of another one: the feature, or FEATURES for nothing. The kinds
-// of bond_bodies, seen from one side.
+// of bond_bodies, seen from one side; an edge that may meet edges and vertices is near the latter
+// only where it is near the former.
 static feature opposite(const cr_broad* broad, feature f, int32_t body, int32_t other)
 {
     const feature mine = broad->shape[body], its = broad->shape[other];
@@ -894,7 +895,7 @@ static feature opposite(const cr_broad* broad, feature f, int32_t body, int32_t 
     if (f == EDGE) {
         return its != VERTEX ? EDGE : mine == EDGE ? VERTEX : FEATURES;
     }
-    return its == FACE ? FACE : mine == VERTEX ? its : FEATURES;
+    return its != VERTEX ? its : mine == VERTEX ? VERTEX : FEATURES;
 }
 
 // Where a body has features f: where those are that were copied, or else where all of it is.
