@@ -62,6 +62,9 @@ static int show(const char* path, const carom_trajectory* tr, const carom_trajec
         printf("  %-18s up to %d in a frame\n", "contacts", s->max_contacts);
         printf("  %-18s %016llx\n", "last state", (unsigned long long)s->last_hash);
     }
+    if (a->gradient_count > 0) {
+        printf("  %-18s of %lld frames\n", "gradients", (long long)a->gradient_count);
+    }
     printf("  %-18s %s\n", "size", cli_measure_bytes(a->size, size));
     show_end(a);
     printf("  %-18s %d vertices, %d faces\n", "meshes", a->vertex_count, a->face_count);
@@ -108,6 +111,7 @@ static int print(const char* path, const carom_trajectory* tr, const carom_traje
     json_object_set_new(o, "kind", json_string("trajectory"));
     json_object_set_new(o, "scene", cli_json_text(a->scene_name));
     json_object_set_new(o, "frames", json_integer(a->frame_count));
+    json_object_set_new(o, "gradients", json_integer(a->gradient_count));
     json_object_set_new(o, "every", json_integer(a->every));
     json_object_set_new(o, "dt", cli_json_number(a->dt));
     json_object_set_new(o, "first_step", json_integer(s->first_step));
