@@ -240,3 +240,13 @@ def test_tape_in_little_memory_gives_the_bits(slide):
 def test_notebook_shows_something(slide):
     run = carom.Sim(slide).rollout(steps=3)
     assert run._repr_html_().startswith(("<iframe", "<pre>"))
+
+
+def test_reference_page_has_every_name(examples):
+    page = (examples.parent / "docs" / "python_api.md").read_text()
+    for name in carom.__all__:
+        assert name in page
+        thing = getattr(carom, name)
+        for part in vars(thing) if isinstance(thing, type) and name != "State" else ():
+            if not part.startswith("_") and callable(getattr(thing, part)):
+                assert f".{part}(" in page, f"{name}.{part}: run tools/update_docs.sh"
