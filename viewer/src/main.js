@@ -388,7 +388,6 @@ function tick(now) {
   requestAnimationFrame(tick);
   if (page.playing) {
     advance(Math.min(0.25, (now - lastNow) / 1000));
-    page.pictures++;
   }
   lastNow = now;
   const turned = view.controls.update();
@@ -397,6 +396,7 @@ function tick(now) {
   dirty = false;
   showFrame();
   view.draw();
+  page.pictures++;
   page.opened ??= performance.now();
 }
 

@@ -23,7 +23,7 @@ async function measure(name, make) {
   await page.waitForFunction(() => window.carom?.page.opened > 0, null, { timeout: 120000 });
   const openedAfter = spent() - before;
   await loaded(page);
-  await page.evaluate(() => { window.carom.setSpeed(4); window.carom.play(true); });
+  await page.evaluate(() => { window.carom.play(true); });
   await page.waitForTimeout(1500); // it finds its pace
   const look = () => page.evaluate(() => ({ pictures: window.carom.page.pictures, now: performance.now(), opened: window.carom.page.opened, loaded: window.carom.page.loaded, level: window.carom.view().level }));
   const first = await look(), used = spent();

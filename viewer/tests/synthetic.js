@@ -81,7 +81,7 @@ export function thousandCubes(path, frames = 500) {
 }
 
 // A sheet of n x n nodes with waves running over it.
-export function wavySheet(path, n = 100, frames = 100) {
+export function wavySheet(path, n = 100, frames = 200) {
   const model = { bodies: [], vertices: [], edges: [], faces: [], nodes: n * n };
   for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
     model.vertices.push((2 * i) / (n - 1) - 1, (2 * j) / (n - 1) - 1, 0);
