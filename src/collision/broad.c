@@ -883,19 +883,18 @@ static carom_status look_around(cr_broad* broad)
     return CAROM_OK;
 }
 
-// What feature f of a body may meet of another one: the feature, or FEATURES for nothing. The kinds
-// of bond_bodies, seen from one side; an edge that may meet edges and vertices is near the latter
-// only where it is near the former.
-static feature opposite(const cr_broad* broad, feature f, int32_t body, int32_t other)
+// What feature f of a body may meet of another one, as bits: the kinds of bond_bodies, seen from
+// one side.
+static int opposite(const cr_broad* broad, feature f, int32_t body, int32_t other)
 {
     const feature mine = broad->shape[body], its = broad->shape[other];
     if (f == FACE) {
-        return VERTEX;
+        return 1 << VERTEX;
     }
     if (f == EDGE) {
-        return its != VERTEX ? EDGE : mine == EDGE ? VERTEX : FEATURES;
+        return (its != VERTEX ? 1 << EDGE : 0) | (mine == EDGE ? 1 << VERTEX : 0);
     }
-    return its != VERTEX ? its : mine == VERTEX ? VERTEX : FEATURES;
+    return its != VERTEX ? 1 << its : mine == VERTEX ? 1 << VERTEX : 0;
 }
 
 // Where a body has features f: where those are that were copied, or else where all of it is.
@@ -919,11 +918,13 @@ static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
     }
     for (int32_t i = broad->around[body]; i < broad->around[body + 1]; i++) {
         const int32_t other = broad->other.items[i];
-        const feature its = opposite(broad, f, body, other);
-        const cr_box* box = its < FEATURES ? whereabouts(broad, its, other) : NULL;
-        if (box && cr_box_meet(box, &broad->body_box[body]) &&
-            !cr_array_push(&broad->near_box, *box)) {
-            return CAROM_ERR_MEMORY;
+        const int meets = opposite(broad, f, body, other);
+        for (feature its = VERTEX; its < FEATURES; its++) {
+            const cr_box* box = meets >> its & 1 ? whereabouts(broad, its, other) : NULL;
+            if (box && cr_box_meet(box, &broad->body_box[body]) &&
+                !cr_array_push(&broad->near_box, *box)) {
+                return CAROM_ERR_MEMORY;
+            }
         }
     }
     if (broad->near_box.count == 0) {

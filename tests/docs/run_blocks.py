@@ -6,7 +6,7 @@ docs/*.md is run in a copy of the tree's examples, in the order of its page:
     ```c         compiled and linked with the library, warnings being errors, and run when it has a
                  main; else compiled as the inside of a function after #include <carom/carom.h>
     ```json      read; if it says "carom": it is a scene, and a few steps of it are run
-    ```python    run, when the Python package is in the tree
+    ```python    run after those before it on the page, where an interpreter has NumPy
     ```text      what the block before it prints, to the letter
 
 So is every indented line that begins with `build/carom `. A block that must not be run says why after
@@ -43,6 +43,28 @@ def blocks(page):
     return found
 
 
+def interpreter():
+    """One that has NumPy, or None."""
+    for python in (os.environ.get("PYTHON"), "/usr/bin/python3", sys.executable):
+        if python and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+def lacking(language, text):
+    """What a block needs that is not here; None when all is."""
+    if language == "python" and interpreter() is None:
+        return "no interpreter has numpy"
+    if "import torch" in text and subprocess.run([interpreter(), "-c", "import torch"], capture_output=True).returncode:
+        return "there is no torch"
+    if re.search(r"carom (view|render)\b", text):
+        if not os.path.exists(os.path.join(TREE, "viewer", "dist", "viewer.html")):
+            return "the viewer's page is not built"
+        if "carom render" in text and not shutil.which("chromium"):
+            return "there is no chromium"
+    return None
+
+
 class Reader:
     """Somebody who does what the pages say, in a folder of their own."""
 
@@ -50,11 +72,15 @@ class Reader:
         self.build = os.path.dirname(os.path.abspath(program))
         self.room = room
         self.printed = None  # by the block before
+        self.python_before = ""  # the page's blocks so far: names live on
         os.makedirs(os.path.join(room, "build"))
         os.symlink(os.path.abspath(program), os.path.join(room, "build", "carom"))
         shutil.copytree(os.path.join(TREE, "examples"), os.path.join(room, "examples"))
         self.env = dict(os.environ, PATH=os.path.join(room, "build") + ":" + os.environ["PATH"],
-                        LD_LIBRARY_PATH=self.build, PYTHONPATH=os.path.join(TREE, "python"))
+                        LD_LIBRARY_PATH=self.build,
+                        CAROM_SHARE=os.path.join(TREE, "viewer", "dist"),
+                        CAROM_LIBRARY=os.path.join(self.build, "libcarom.so"),
+                        PYTHONPATH=os.path.join(TREE, "python"))
 
     def run(self, command):
         done = subprocess.run(command, cwd=self.room, env=self.env, text=True, timeout=300,
@@ -95,9 +121,10 @@ class Reader:
         return wrong or self.run([program])
 
     def python(self, text):
-        if not os.path.isdir(os.path.join(TREE, "python")):
-            return "there is no Python package"
-        return self.run([sys.executable, self.put("block.py", text)])
+        before = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    exec(%r)\n" % self.python_before
+        wrong = self.run([interpreter(), self.put("block.py", (before if self.python_before else "") + text)])
+        self.python_before += "" if wrong else text + "\n"
+        return wrong
 
     def text(self, text):
         if self.printed != text:
@@ -122,6 +149,11 @@ def main():
                 where = "%s:%d" % (os.path.relpath(page, TREE), line)
                 if remark.startswith("not run: "):
                     passed_over += 1
+                    continue
+                missing = lacking(language, text)
+                if missing:
+                    passed_over += 1
+                    print("%s: not run, %s" % (where, missing))
                     continue
                 if language not in LANGUAGES or remark:
                     wrong = "```%s %s: its language has to be one of %s, or `not run: WHY` behind it" % (
