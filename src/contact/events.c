@@ -561,6 +561,12 @@ carom_status cr_events_load(cr_events* events, const cr_events_task* task,
     GET(from, &events->impact);
     GET(from, &events->member);
     GET(from, &events->row);
+    events->stand.count = 0; // no pose is known yet
+    for (int32_t i = 0; i < events->body.count; i++) {
+        if (!cr_array_push(&events->stand, ((cr_events_stand){.s = (double)NAN}))) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
     for (int32_t i = 0; i < events->impact.count; i++) {
         events->report.impacts += !events->impact.items[i].support;
     }
