@@ -32,7 +32,8 @@ CAROM_API void carom_rollout_destroy(carom_rollout* rollout); // NULL is fine
 
 // How long the flat vectors are. Frames are the bodies that are not cloth, in their order; nodes
 // the vertices of cloth, in theirs.
-//   state    t [3*frame_count] m, quaternions w,x,y,z [4*frame_count], velocities [3*frame_count]
+//   state    t [3*frame_count] m, quaternions w,x,y,z of their
+//            meshes [4*frame_count], velocities [3*frame_count]
 //            m/s, angular velocities [3*frame_count] rad/s in world axes, positions [3*node_count]
 //            m and velocities [3*node_count] m/s of nodes
 //   controls forces [3*frame_count] N, torques [3*frame_count] N m, forces on nodes [3*node_count]

@@ -78,11 +78,11 @@ typedef struct carom_body_info {
     int32_t pinned_count; // nodes of cloth that do not move freely
     double thickness;     // m, of the layer around its mesh
     double mass;          // kg; 0 of what never moves freely
-    double inertia[3];    // kg m^2, principal; 0 unless rigid
+    double inertia[3];    // kg m^2, principal moments: about the mesh's axes where these
+                          // are principal, else ascending; 0 unless rigid
     double friction, restitution;
-    double mesh_position[3];   // m: the origin of its mesh, as the scene gives it, seen from its
-                               // frame, whose origin is the centre of mass
-    double mesh_quaternion[4]; // w,x,y,z likewise
+    double mesh_position[3]; // m: the origin of its mesh, as the scene gives it, seen from the
+                             // centre of mass in the mesh's axes
 } carom_body_info;
 // CAROM_ERR_ARGUMENT for a number out of range.
 CAROM_API carom_status carom_model_body(const carom_model* model, int32_t body,

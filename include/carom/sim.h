@@ -29,7 +29,7 @@ CAROM_API uint64_t carom_sim_hash(const carom_sim* sim);
 // has no orientation (quaternion 1,0,0,0). World axes throughout.
 typedef struct carom_body_state {
     double position[3];         // m, centre of mass
-    double quaternion[4];       // w,x,y,z of the principal axes
+    double quaternion[4];       // w,x,y,z of its mesh, as the scene gives it
     double velocity[3];         // m/s
     double angular_velocity[3]; // rad/s
 } carom_body_state;

@@ -26,8 +26,7 @@ class BodyInfo(C.Structure):
     _fields_ = [("name", text), ("kind", C.c_int), ("vertex_first", i32), ("vertex_count", i32),
                 ("edge_count", i32), ("face_first", i32), ("face_count", i32),
                 ("pinned_count", i32), ("thickness", f64), ("mass", f64), ("inertia", f64 * 3),
-                ("friction", f64), ("restitution", f64), ("mesh_position", f64 * 3),
-                ("mesh_quaternion", f64 * 4)]
+                ("friction", f64), ("restitution", f64), ("mesh_position", f64 * 3)]
 
 
 class Contact(C.Structure):

@@ -38,7 +38,7 @@ class Body:
 class State(NamedTuple):
     """The parts of a flat state, as views. Leading axes (time, batch) are kept."""
     positions: Any           #: [..., frame, 3] m, centres of mass
-    quaternions: Any         #: [..., frame, 4] w, x, y, z of the principal axes
+    quaternions: Any         #: [..., frame, 4] w, x, y, z of the mesh, as the scene gives it
     velocities: Any          #: [..., frame, 3] m/s
     angular_velocities: Any  #: [..., frame, 3] rad/s, world axes
     nodes: Any               #: [..., node, 3] m, of cloth
@@ -431,7 +431,7 @@ class Sim:
 
     @property
     def quaternions(self) -> np.ndarray:
-        """[body, 4] w, x, y, z of the principal axes; of cloth 1, 0, 0, 0."""
+        """[body, 4] w, x, y, z of the mesh, as the scene gives it; of cloth 1, 0, 0, 0."""
         return by_body(self._built, self._part(1), None, (1.0, 0.0, 0.0, 0.0))
 
     @property

@@ -261,6 +261,21 @@ static carom_status check_state(const cr_rollout* r, const double* state, carom_
     return CAROM_OK;
 }
 
+// Outside, an orientation is that of the mesh as the scene knows it, q own_q. Bars go the same
+// ways, since a product with a unit quaternion is a rotation of R^4. Where the axes are one and the
+// same nothing is touched.
+static cr_quat outward(const cr_model* m, int32_t f, cr_quat q)
+{
+    const cr_quat own = cr_quat_load(m->own_q + 4 * (size_t)f);
+    return own.w == 1.0 ? q : cr_quat_mul(q, own);
+}
+
+static cr_quat inward(const cr_model* m, int32_t f, cr_quat q)
+{
+    const cr_quat own = cr_quat_load(m->own_q + 4 * (size_t)f);
+    return own.w == 1.0 ? q : cr_quat_mul(q, cr_quat_conjugate(own));
+}
+
 static void place_frame(cr_rollout* r, const double* state, int32_t f, cr_state* out)
 {
     const layout at = layout_of(r->model);
@@ -271,6 +286,7 @@ static void place_frame(cr_rollout* r, const double* state, int32_t f, cr_state*
     const int unit = fabs(length - 1.0) <= 4e-16;
     r->length[f] = unit ? 1.0 : length;
     q = unit ? q : (cr_quat){q.w / length, q.x / length, q.y / length, q.z / length};
+    q = inward(r->model, f, q);
     cr_quat_store(out->q + 4 * i, q);
     memcpy(out->t + 3 * i, state + at.t + 3 * i, 3 * sizeof(double));
     memcpy(out->v + 3 * i, state + at.v + 3 * i, 3 * sizeof(double));
@@ -313,6 +329,7 @@ carom_status cr_rollout_place(cr_rollout* r, const double* state, int64_t step, 
     return status == CAROM_OK ? CAROM_OK : no_memory(error);
 }
 
+// The flat vector, with orientations as they are inside.
 static void read_state(const cr_model* m, const cr_state* s, double* out)
 {
     const layout at = layout_of(m);
@@ -330,7 +347,12 @@ static void read_state(const cr_model* m, const cr_state* s, double* out)
 
 void cr_rollout_state(const cr_rollout* r, double* state)
 {
+    const layout at = layout_of(r->model);
     read_state(r->model, &r->sim->state, state);
+    for (int32_t f = 0; f < r->model->bodies.frame_count; f++) {
+        double* q = state + at.q + 4 * (size_t)f;
+        cr_quat_store(q, outward(r->model, f, cr_quat_load(q)));
+    }
 }
 
 // ---- steps
@@ -451,7 +473,8 @@ static void bars_in(const cr_model* m, const double* q, const double* om, const 
     for (int32_t f = 0; f < m->bodies.frame_count; f++) {
         const size_t i = (size_t)f;
         const cr_quat a = cr_quat_load(q + 4 * i);
-        const cr_quat d = cr_quat_mul(cr_quat_conjugate(a), cr_quat_load(bar + at.q + 4 * i));
+        const cr_quat q_bar = inward(m, f, cr_quat_load(bar + at.q + 4 * i));
+        const cr_quat d = cr_quat_mul(cr_quat_conjugate(a), q_bar);
         const cr_vec3 turn = {0.5 * d.x, 0.5 * d.y, 0.5 * d.z};
         const cr_vec3 om_bar =
             cr_mat3_tapply(cr_quat_to_matrix(a), cr_vec3_load(bar + at.om + 3 * i));
@@ -480,7 +503,7 @@ static void bars_out(const cr_model* m, const cr_rollout_slot* slot, const cr_st
         const cr_vec3 turn = cr_vec3_add(in->q[f], cr_vec3_cross(in->om[f], om));
         const double s = 2.0 / slot->length[f];
         const cr_quat d = cr_quat_mul(q, (cr_quat){0, s * turn.x, s * turn.y, s * turn.z});
-        cr_quat_store(bar + at.q + 4 * i, d);
+        cr_quat_store(bar + at.q + 4 * i, outward(m, f, d));
         cr_vec3_store(bar + at.t + 3 * i, in->t[f]);
         cr_vec3_store(bar + at.v + 3 * i, in->v[f]);
         cr_vec3_store(bar + at.om + 3 * i, cr_mat3_apply(r, in->om[f]));

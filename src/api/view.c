@@ -16,8 +16,10 @@ static void view_mass(const cr_model* model, int32_t body, carom_body_info* info
     if (f >= 0) {
         info->mass = bodies->mass[f];
         memcpy(info->inertia, bodies->inertia + 3 * (size_t)f, sizeof info->inertia);
-        memcpy(info->mesh_position, model->own_t + 3 * (size_t)f, sizeof info->mesh_position);
-        memcpy(info->mesh_quaternion, model->own_q + 4 * (size_t)f, sizeof info->mesh_quaternion);
+        // p = own v + own_t inside; outside the axes are the mesh's: own^T p = v + own^T own_t
+        const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(model->own_q + 4 * (size_t)f));
+        cr_vec3_store(info->mesh_position,
+                      cr_mat3_tapply(own, cr_vec3_load(model->own_t + 3 * (size_t)f)));
         return;
     }
     for (int32_t v = bodies->vertex[body]; v < bodies->vertex[body + 1]; v++) {
@@ -41,8 +43,7 @@ carom_status carom_view_body(const cr_model* model, int32_t body, carom_body_inf
                               .face_count = s->body_face[body + 1] - s->body_face[body],
                               .thickness = model->bodies.radius[body],
                               .friction = model->bodies.friction[body],
-                              .restitution = model->bodies.restitution[body],
-                              .mesh_quaternion = {1, 0, 0, 0}};
+                              .restitution = model->bodies.restitution[body]};
     view_mass(model, body, info);
     return CAROM_OK;
 }
@@ -74,9 +75,10 @@ carom_status carom_view_state(const cr_model* model, const cr_state* state, int3
     }
     const size_t f = (size_t)model->bodies.frame[body];
     memcpy(out->position, state->t + 3 * f, sizeof out->position);
-    memcpy(out->quaternion, state->q + 4 * f, sizeof out->quaternion);
+    const cr_quat q = cr_quat_load(state->q + 4 * f);
+    cr_quat_store(out->quaternion, cr_quat_mul(q, cr_quat_load(model->own_q + 4 * f)));
     memcpy(out->velocity, state->v + 3 * f, sizeof out->velocity);
-    const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(state->q + 4 * f));
+    const cr_mat3 r = cr_quat_to_matrix(q);
     cr_vec3_store(out->angular_velocity, cr_mat3_apply(r, cr_vec3_load(state->om + 3 * f)));
     return CAROM_OK;
 }

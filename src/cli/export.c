@@ -173,7 +173,7 @@ static int32_t put_shape(FILE* out, const carom_trajectory* tr, int32_t body,
     const int32_t* face = carom_mesh_faces(mesh);
     for (int32_t i = 0; i < carom_mesh_vertex_count(mesh); i++) {
         double in_frame[3], x[3];
-        cli_shapes_move(info->mesh_position, info->mesh_quaternion, v + 3 * (size_t)i, in_frame);
+        cli_shapes_shift(info->mesh_position, v + 3 * (size_t)i, in_frame);
         cli_shapes_move(at.position, at.quaternion, in_frame, x);
         put_vertex(out, x);
     }

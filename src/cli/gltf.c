@@ -177,8 +177,7 @@ static int add_shape(gltf* g, int32_t body, const carom_body_info* info)
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        cli_shapes_move(info->mesh_position, info->mesh_quaternion,
-                        carom_mesh_vertices(mesh) + 3 * i, x + 3 * i);
+        cli_shapes_shift(info->mesh_position, carom_mesh_vertices(mesh) + 3 * i, x + 3 * i);
     }
     smooth_normals(x, count, carom_mesh_faces(mesh), faces, 0, x + 3 * count);
     g->position_of[body] = add_floats(g, x, count, 3, ARRAY_BUFFER, 1);

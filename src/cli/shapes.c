@@ -39,6 +39,13 @@ carom_status cli_shapes_make(cli_shapes* s, const carom_trajectory* tr, carom_er
     return status;
 }
 
+void cli_shapes_shift(const double t[3], const double p[3], double x[3])
+{
+    for (int i = 0; i < 3; i++) {
+        x[i] = p[i] + t[i];
+    }
+}
+
 // x = q p + t for a unit quaternion: p + 2 w (u x p) + 2 u x (u x p)
 void cli_shapes_move(const double t[3], const double q[4], const double p[3], double x[3])
 {

@@ -14,5 +14,6 @@ carom_status cli_shapes_make(cli_shapes* shapes, const carom_trajectory* traject
                              carom_error* error);
 void cli_shapes_release(cli_shapes* shapes);
 
+void cli_shapes_shift(const double t[3], const double p[3], double x[3]); // x = p + t
 // x = q p + t, q a unit quaternion w,x,y,z.
 void cli_shapes_move(const double t[3], const double q[4], const double p[3], double x[3]);

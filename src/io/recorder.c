@@ -1,6 +1,7 @@
 #include "io/recorder.h"
 #include "core/memory.h"
 #include "io/trajectory_format.h"
+#include "math/quat.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -100,6 +101,37 @@ static carom_status open_file(cr_recorder* r, carom_error* error)
 
 // ---- what does not change
 
+// The file knows the axes of meshes as scenes give them; inside they are the principal ones.
+static int turned(const cr_model* m, int32_t f)
+{
+    return m->own_q[4 * (size_t)f] != 1.0;
+}
+
+static cr_mat3 own_axes(const cr_model* m, int32_t f)
+{
+    return cr_quat_to_matrix(cr_quat_load(m->own_q + 4 * (size_t)f));
+}
+
+static void put_turns(cr_recorder* r, const cr_state* state)
+{
+    for (int32_t f = 0; f < state->frame_count; f++) {
+        cr_quat q = cr_quat_load(state->q + 4 * (size_t)f);
+        q = turned(r->model, f) ? cr_quat_mul(q, cr_quat_load(r->model->own_q + 4 * (size_t)f)) : q;
+        double numbers[4];
+        cr_quat_store(numbers, q);
+        cr_chunk_put(&r->chunk, numbers, sizeof numbers);
+    }
+}
+
+static void put_spins(cr_recorder* r, const cr_state* state)
+{
+    for (int32_t f = 0; f < state->frame_count; f++) {
+        cr_vec3 om = cr_vec3_load(state->om + 3 * (size_t)f);
+        om = turned(r->model, f) ? cr_mat3_tapply(own_axes(r->model, f), om) : om;
+        cr_chunk_put(&r->chunk, &om, sizeof om);
+    }
+}
+
 static void put_head(cr_recorder* r, int32_t every)
 {
     const cr_model* m = r->model;
@@ -137,8 +169,8 @@ static void put_body(cr_recorder* r, int32_t b)
     if (f >= 0) {
         body.mass = m->bodies.mass[f];
         memcpy(body.inertia, m->bodies.inertia + 3 * (size_t)f, sizeof body.inertia);
-        memcpy(body.own_t, m->own_t + 3 * (size_t)f, sizeof body.own_t);
-        memcpy(body.own_q, m->own_q + 4 * (size_t)f, sizeof body.own_q);
+        cr_vec3_store(body.own_t,
+                      cr_mat3_tapply(own_axes(m, f), cr_vec3_load(m->own_t + 3 * (size_t)f)));
     }
     cr_chunk_put(&r->chunk, &body, sizeof body);
     cr_chunk_put(&r->chunk, m->name[b], length);
@@ -148,8 +180,14 @@ static void put_body(cr_recorder* r, int32_t b)
 static void put_mesh(cr_recorder* r)
 {
     const cr_surface* s = &r->model->surface;
+    const cr_body_set* bodies = &r->model->bodies;
     cr_chunk_begin(&r->chunk, CR_TRAJECTORY_MESH);
-    cr_chunk_put(&r->chunk, r->model->bodies.p, 3 * (size_t)s->vertex_count * sizeof(double));
+    for (int32_t v = 0; v < s->vertex_count; v++) {
+        const int32_t f = bodies->frame[bodies->vertex_body[v]];
+        cr_vec3 p = cr_vec3_load(bodies->p + 3 * (size_t)v);
+        p = f >= 0 && turned(r->model, f) ? cr_mat3_tapply(own_axes(r->model, f), p) : p;
+        cr_chunk_put(&r->chunk, &p, sizeof p);
+    }
     cr_chunk_put(&r->chunk, s->edge, 2 * (size_t)s->edge_count * sizeof(int32_t));
     cr_chunk_pad(&r->chunk);
     cr_chunk_put(&r->chunk, s->face, 3 * (size_t)s->face_count * sizeof(int32_t));
@@ -293,9 +331,9 @@ static void put_frame(cr_recorder* r, cr_sim* sim)
     cr_chunk_begin(chunk, CR_TRAJECTORY_FRAME);
     cr_chunk_put(chunk, &step, sizeof step);
     cr_chunk_put(chunk, state->t, 3 * f * sizeof(double));
-    cr_chunk_put(chunk, state->q, 4 * f * sizeof(double));
+    put_turns(r, state);
     cr_chunk_put(chunk, state->v, 3 * f * sizeof(double));
-    cr_chunk_put(chunk, state->om, 3 * f * sizeof(double));
+    put_spins(r, state);
     cr_chunk_put(chunk, state->x, 3 * n * sizeof(double));
     cr_chunk_put(chunk, state->xv, 3 * n * sizeof(double));
     for (int32_t i = 0; i < contact_count; i++) {

@@ -25,6 +25,8 @@ static const double flat_share = 1e-9;
 
 // Moments of a solid obey a + b >= c; so much is left to the user's rounding.
 static const double moment_slack = 1e-6;
+// Products of inertia below this part of the trace are what the integrals leave of zero.
+static const double axes_round_off = 1e-14;
 
 typedef struct maker {
     cr_cast* cast;
@@ -563,11 +565,28 @@ static void weigh(cr_cast* cast, double volume, cr_mat3 inertia, cr_mat3* out)
     *out = cr_mat3_scale(cast->density, inertia);
 }
 
+// Principal axes; those of the mesh where they are principal up to round-off, so that boxes, balls
+// and all that is drawn along its axes have these and no others.
+static void take_axes(cr_cast* cast, cr_mat3 inertia)
+{
+    const double trace = inertia.m[0][0] + inertia.m[1][1] + inertia.m[2][2];
+    const double off =
+        cr_max(fabs(inertia.m[0][1]), cr_max(fabs(inertia.m[0][2]), fabs(inertia.m[1][2])));
+    if (off <= axes_round_off * trace) {
+        cast->inertia = (cr_vec3){inertia.m[0][0], inertia.m[1][1], inertia.m[2][2]};
+        cast->axes = (cr_quat){1, 0, 0, 0};
+        return;
+    }
+    cr_mat3 axes;
+    cr_mass_principal(inertia, &cast->inertia, &axes);
+    cast->axes = cr_quat_from_matrix(axes);
+}
+
 static carom_status make_rigid(maker* m, const double scale[3])
 {
     cr_cast* cast = m->cast;
     cr_mass mass;
-    cr_mat3 inertia, axes;
+    cr_mat3 inertia;
     carom_status status = integrate(m, &mass);
     if (status != CAROM_OK) {
         return status;
@@ -584,8 +603,7 @@ static carom_status make_rigid(maker* m, const double scale[3])
             return status;
         }
     }
-    cr_mass_principal(inertia, &cast->inertia, &axes);
-    cast->axes = cr_quat_from_matrix(axes);
+    take_axes(cast, inertia);
     if (cast->spec.inertia >= 0) {
         status = check_moments(m);
     }
@@ -637,7 +655,7 @@ static carom_status make_ball(maker* m)
     const double xx =
         mc * (l * l / 12.0 + r * r / 4.0) + ms * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
     const double zz = 0.5 * mc * r * r + 0.4 * ms * r * r;
-    cr_mat3 inertia, axes;
+    cr_mat3 inertia;
     weigh(cast, ms + mc, cr_mat3_diagonal((cr_vec3){xx, xx, zz}), &inertia);
     cast->inertia = (cr_vec3){inertia.m[0][0], inertia.m[1][1], inertia.m[2][2]};
     if (cast->spec.center_of_mass[0] == cast->spec.center_of_mass[0]) {
@@ -648,8 +666,7 @@ static carom_status make_ball(maker* m)
         if (status != CAROM_OK) {
             return status;
         }
-        cr_mass_principal(inertia, &cast->inertia, &axes);
-        cast->axes = cr_quat_from_matrix(axes);
+        take_axes(cast, inertia);
         return check_moments(m);
     }
     return CAROM_OK;
