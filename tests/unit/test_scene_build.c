@@ -1,4 +1,4 @@
-include "check.h"
+#include "check.h"
 #include "core/memory.h"
 #include "math/quat.h"
 #include "scene/build.h"
@@ -73,7 +73,7 @@ static void test_a_box_on_the_ground(void)
     CHECK_NEAR(m->world.gravity[2], -10, 0);
     CHECK_NEAR(m->bodies.mass[1], 60, 1e-12);
     const double* i = m->bodies.inertia + 3;
-    CHECK_NEAR(i[0], 5 * (4 + 9)#, 1e-11);
+    CHECK_NEAR(i[0], 5 * (4 + 9), 1e-11);
     CHECK_NEAR(i[1], 5 * (1 + 9), 1e-11);
     CHECK_NEAR(i[2], 5 * (1 + 4), 1e-11);
     CHECK(m->surface.edge_count == 4 + 12 && m->surface.face_count == 14);
