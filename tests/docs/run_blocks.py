@@ -74,6 +74,7 @@ class Reader:
         self.printed = None  # by the block before
         self.python_before = ""  # the page's blocks so far: names live on
         os.makedirs(os.path.join(room, "build"))
+        os.makedirs(os.path.join(room, "docs"))
         os.symlink(os.path.abspath(program), os.path.join(room, "build", "carom"))
         shutil.copytree(os.path.join(TREE, "examples"), os.path.join(room, "examples"))
         self.env = dict(os.environ, PATH=os.path.join(room, "build") + ":" + os.environ["PATH"],
