@@ -3,6 +3,7 @@
 #include "collision/keys.h"
 #include "core/assert.h"
 #include "core/parallel.h"
+#include <float.h>
 #include <string.h>
 
 // Three forests hold one tree per body each: over its vertices, its edges, its faces. The trees
@@ -67,6 +68,22 @@ typedef struct feature_trees {
     int32_t* own_root; // [body_count] of each carried body in own, -1: none
 } feature_trees;
 
+enum { LISTED = 64, LISTED_BOXES = 2 };
+
+// Vertices of a carried body that were near others at a pose of it: as long as every vertex is
+// within `room` of where it was then, by its reach and all, and the others are within their boxes
+// of then, no other vertex of it can meet them. What it holds decides what is looked at, and
+// nothing about what is found.
+typedef struct shortlist {
+    cr_mat3 r;
+    cr_vec3 t;
+    double room;                // m, less than 0: there is no list
+    cr_box other[LISTED_BOXES]; // grown
+    int32_t other_count, count;
+    int32_t pause;        // calls to come for which no list is made
+    int32_t item[LISTED]; // vertices less the body's first
+} shortlist;
+
 struct cr_broad {
     const cr_surface* surface;
     feature_trees of[FEATURES];
@@ -97,6 +114,8 @@ struct cr_broad {
     CR_ARRAY(int32_t) other;   // bodies whose boxes meet that of a carried one
     CR_ARRAY(cr_box) near_box; // of the body that is copied: what it may meet
     int32_t* simple;           // [body_count] bodies, those of the fewest edges first
+    shortlist* list;           // [body_count] of carried bodies
+    double* extent;            // [body_count] m, of carried bodies: farthest vertex from the centre
 
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
@@ -461,9 +480,11 @@ static carom_status build(cr_broad* broad, const double* x, const uint8_t* carri
     broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
     broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
     broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
+    broad->list = cr_memory_take(bodies, sizeof *broad->list);
+    broad->extent = cr_memory_take(bodies, sizeof *broad->extent);
     if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
         !broad->trouble || !broad->body_box || !broad->around || !broad->seed || !broad->home ||
-        cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
+        !broad->list || !broad->extent || cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
     }
@@ -477,6 +498,11 @@ static carom_status build(cr_broad* broad, const double* x, const uint8_t* carri
         }
     }
     for (int32_t b = 0; b < s->body_count; b++) {
+        broad->list[b].room = -1.0;
+        for (int32_t v = s->body_vertex[b]; broad->carried[b] && v < s->body_vertex[b + 1]; v++) {
+            broad->extent[b] =
+                cr_max(broad->extent[b], cr_vec3_norm(cr_vec3_load(x + 3 * (size_t)v)));
+        }
         const int has_faces = s->body_face[b + 1] > s->body_face[b];
         const int has_edges = s->body_edge[b + 1] > s->body_edge[b];
         broad->shape[b] = has_faces ? FACE : has_edges ? EDGE : VERTEX;
@@ -547,6 +573,8 @@ void cr_broad_destroy(cr_broad* broad)
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
     cr_memory_free(broad->home);
+    cr_memory_free(broad->list);
+    cr_memory_free(broad->extent);
     cr_keys_release(&broad->found);
     cr_array_release(&broad->key);
     cr_array_release(&broad->spare);
@@ -754,14 +782,17 @@ typedef struct copying {
     feature_trees* trees;
     feature f;
     int32_t first; // rank of the body's first feature
+    int32_t like;  // and that of the first body of its shape, which stands for it: one copy of a
+                   // shape stays in the cache where a thousand would not
     double margin; // m
     cr_box* other; // what it may meet; those that a node meets are brought to the front
 } copying;
 
-static cr_box carried_feature(const copying* c, int32_t rank)
+static cr_box carried_feature(const copying* c, int32_t item)
 {
     const cr_broad* broad = c->broad;
     const int corners = feature_corners[c->f];
+    const int32_t rank = item + c->like;
     const int32_t* v = &rank;
     if (c->f != VERTEX) {
         v = &feature_vertices(broad->surface, c->f)[(size_t)corners * (size_t)c->trees->at[rank]];
@@ -791,25 +822,37 @@ static int meets_any(const copying* c, const cr_box* box, int32_t n)
     return 0;
 }
 
-// The features of a leaf that meet one of the first n others. False: no memory.
-static int copy_leaf(copying* c, const cr_bvh_node* leaf, int32_t n)
+// Those of `count` features that meet one of the first n others, as a leaf. False: no memory.
+static int copy_leaf(copying* c, const int32_t* item, int32_t count, int32_t n)
 {
     cr_bvh* bvh = &c->trees->bvh;
     cr_bvh_node copy = {.box = cr_box_empty(), .first = bvh->item_count};
-    if (cr_bvh_reserve(bvh, leaf->count) != CAROM_OK) {
+    if (cr_bvh_reserve(bvh, count) != CAROM_OK) {
         return 0;
     }
-    for (int32_t i = leaf->first; i < leaf->first + leaf->count; i++) {
-        const int32_t rank = c->trees->own.item[i] + c->first;
-        const cr_box box = carried_feature(c, rank);
+    for (int32_t i = 0; i < count; i++) {
+        const cr_box box = carried_feature(c, item[i]);
         if (meets_any(c, &box, n)) {
-            bvh->item[bvh->item_count] = rank;
+            bvh->item[bvh->item_count] = item[i] + c->first;
             bvh->box[bvh->item_count++] = box;
             copy.box = cr_box_union(&copy.box, &box);
             copy.count++;
         }
     }
     return cr_array_push(&bvh->node, copy);
+}
+
+// A copied node from its two children, the left one right behind it.
+static void join_copies(cr_bvh* bvh, int32_t node, int32_t right)
+{
+    cr_bvh_node *copy = &bvh->node.items[node], *b = &bvh->node.items[right];
+    copy->count = copy[1].count + b->count;
+    copy->right = right;
+    copy->box = cr_box_union(&copy[1].box, &b->box);
+    if (copy->count == 0) { // nothing after all: one node is enough to say so
+        copy->right = 0;
+        bvh->node.count = node + 1;
+    }
 }
 
 // What of a node meets one of the first n others. A node always becomes one, that of nothing where
@@ -832,7 +875,7 @@ static int copy_node(copying* c, int32_t node, int32_t n)
         return cr_array_push(&bvh->node, ((cr_bvh_node){cr_box_empty(), bvh->item_count, 0, 0, 0}));
     }
     if (!own->right) {
-        return copy_leaf(c, own, near);
+        return copy_leaf(c, c->trees->own.item + own->first, own->count, near);
     }
     if (!cr_array_push(&bvh->node, ((cr_bvh_node){.first = bvh->item_count})) ||
         !copy_node(c, node + 1, near)) {
@@ -842,13 +885,147 @@ static int copy_node(copying* c, int32_t node, int32_t n)
     if (!copy_node(c, own->right, near)) {
         return 0;
     }
-    cr_bvh_node *copy = &bvh->node.items[me], *b = &bvh->node.items[right];
-    copy->count = copy[1].count + b->count;
-    copy->right = right;
-    copy->box = cr_box_union(&copy[1].box, &b->box);
-    if (copy->count == 0) { // nothing after all: one node is enough to say so
-        copy->right = 0;
-        bvh->node.count = me + 1;
+    join_copies(bvh, me, right);
+    return 1;
+}
+
+// The features of a list that meet one of the first n others. False: no memory.
+static int copy_list(copying* c, const int32_t* item, int32_t count, int32_t n)
+{
+    cr_bvh* bvh = &c->trees->bvh;
+    if (count <= CR_BVH_LEAF) {
+        return copy_leaf(c, item, count, n);
+    }
+    const int32_t me = bvh->node.count, half = count / 2;
+    if (!cr_array_push(&bvh->node, ((cr_bvh_node){.first = bvh->item_count})) ||
+        !copy_list(c, item, half, n)) {
+        return 0;
+    }
+    const int32_t right = bvh->node.count;
+    if (!copy_list(c, item + half, count - half, n)) {
+        return 0;
+    }
+    join_copies(bvh, me, right);
+    return 1;
+}
+
+// A list looks around by this part of the body more than what it needs now. More lasts longer and
+// holds more vertices.
+static const double list_room = 0.01;
+// Of that, by which the others may have moved.
+static const double list_others = 0.25;
+// Calls that a body with more vertices near than a list holds is left alone for.
+enum { LIST_PAUSE = 16 };
+// It is made of a body that has moved by no more than this part of that in the step: what is faster
+// will not keep it.
+static const double list_slow = 0.25;
+// A vertex and the box of it may be rounded apart by this, relative to the coordinates.
+static const double list_rounding = 64.0 * DBL_EPSILON;
+
+// How far a vertex of the body may be from where it is at the pose (r, t), at both ends of its way.
+static double drift(const cr_carry* c, double extent, cr_mat3 r, cr_vec3 t)
+{
+    double most = 0.0;
+    for (int end = 0; end < 2; end++) {
+        const cr_mat3 turn = cr_mat3_add_scaled(end ? c->r1 : c->r0, -1.0, r);
+        const double norm2 = cr_vec3_norm2(cr_mat3_row(turn, 0)) +
+                             cr_vec3_norm2(cr_mat3_row(turn, 1)) +
+                             cr_vec3_norm2(cr_mat3_row(turn, 2));
+        most =
+            cr_max(most, cr_vec3_norm(cr_vec3_sub(end ? c->t1 : c->t0, t)) + sqrt(norm2) * extent);
+    }
+    return most + list_rounding * (extent + cr_vec3_max_abs(t) + most);
+}
+
+static int lies_within(const cr_box* inner, const cr_box* outer)
+{
+    return inner->lo[0] >= outer->lo[0] && inner->lo[1] >= outer->lo[1] &&
+           inner->lo[2] >= outer->lo[2] && inner->hi[0] <= outer->hi[0] &&
+           inner->hi[1] <= outer->hi[1] && inner->hi[2] <= outer->hi[2];
+}
+
+// Whether the list of a body holds all that may meet the n others.
+static int still_holds(const copying* c, const shortlist* list, double extent, int32_t n)
+{
+    if (!(drift(c->carry, extent, list->r, list->t) + c->margin <= list->room)) {
+        return 0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        int known = 0;
+        for (int32_t k = 0; k < list->other_count; k++) {
+            known |= lies_within(&c->other[i], &list->other[k]);
+        }
+        if (!known) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// Lists the vertices below a node that may meet the others of the list. False: they are too many.
+static int list_node(const copying* c, const cr_carry* rest, shortlist* list, int32_t node)
+{
+    const cr_bvh_node* own = &c->trees->own.node.items[node];
+    const cr_box box = cr_carry_box(rest, &own->box, list->room);
+    int meets = 0;
+    for (int32_t k = 0; k < list->other_count; k++) {
+        meets |= cr_box_meet(&box, &list->other[k]);
+    }
+    if (!meets) {
+        return 1;
+    }
+    if (own->right) {
+        return list_node(c, rest, list, node + 1) && list_node(c, rest, list, own->right);
+    }
+    for (int32_t i = own->first; i < own->first + own->count; i++) {
+        const int32_t item = c->trees->own.item[i];
+        const cr_vec3 x =
+            cr_carry_start(rest, cr_vec3_load(c->broad->p + 3 * (size_t)(item + c->like)));
+        const double m = list->room;
+        const cr_box at = {{x.x - m, x.y - m, x.z - m}, {x.x + m, x.y + m, x.z + m}};
+        for (int32_t k = 0; k < list->other_count; k++) {
+            if (cr_box_meet(&at, &list->other[k])) {
+                if (list->count == LISTED) {
+                    return 0;
+                }
+                list->item[list->count++] = item;
+                break;
+            }
+        }
+    }
+    return 1;
+}
+
+// Makes the list of a body that hardly moves. False: there is none.
+static int make_list(const copying* c, shortlist* list, int32_t root, double extent, int32_t n)
+{
+    const cr_carry rest = cr_carry_rest(c->carry->r0, c->carry->t0);
+    const double spare = list_room * extent;
+    const double gone = drift(c->carry, extent, rest.r0, rest.t0);
+    list->room = -1.0;
+    if (list->pause > 0) {
+        list->pause--;
+        return 0;
+    }
+    if (n > LISTED_BOXES || !(gone <= list_slow * spare)) {
+        return 0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        list->other[i] = c->other[i];
+        for (int k = 0; k < 3; k++) {
+            list->other[i].lo[k] -= list_others * spare;
+            list->other[i].hi[k] += list_others * spare;
+        }
+    }
+    list->r = rest.r0;
+    list->t = rest.t0;
+    list->other_count = n;
+    list->count = 0;
+    list->room = c->margin + gone + spare;
+    if (!list_node(c, &rest, list, root)) {
+        list->room = -1.0;
+        list->pause = LIST_PAUSE;
+        return 0;
     }
     return 1;
 }
@@ -935,11 +1112,16 @@ static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
                  trees,
                  f,
                  feature_range(broad->surface, f)[body],
+                 feature_range(broad->surface, f)[broad->like[body]],
                  broad->carry[body].reach + broad->margin[body],
                  broad->near_box.items};
+    const int32_t n = broad->near_box.count, root = trees->own_root[body];
+    shortlist* list = &broad->list[body];
     trees->root[body] = trees->bvh.node.count;
-    return copy_node(&c, trees->own_root[body], broad->near_box.count) ? CAROM_OK
-                                                                       : CAROM_ERR_MEMORY;
+    const int listed = f == VERTEX && (still_holds(&c, list, broad->extent[body], n) ||
+                                       make_list(&c, list, root, broad->extent[body], n));
+    const int ok = listed ? copy_list(&c, list->item, list->count, n) : copy_node(&c, root, n);
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 // The trees that are wanted of carried bodies, as far as they meet what is around. Vertices come

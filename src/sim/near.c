@@ -114,33 +114,50 @@ static int side_of(const cr_pair* pair, int k)
     return pair->kind == CR_PAIR_EE ? k >= 2 : k == 3;
 }
 
-// The points of a pair at the start, and what is expected of them. Returns how far they may miss
-// that, both sides together.
-static double look_at(const cr_near* near, const cr_near_look* look, const cr_pair* pair,
-                      cr_vec3 at[4], cr_vec3 way[4])
+// Where a vertex is at the start, and what is expected of it. Returns how far it may miss that.
+static double look_at(const cr_near* near, const cr_near_look* look, int32_t v, cr_vec3* at,
+                      cr_vec3* way)
 {
     const cr_body_set* bodies = &near->model->bodies;
+    const int32_t node = bodies->node[v];
+    if (node >= 0) {
+        *at = cr_vec3_load(look->x + 3 * v);
+        *way = cr_vec3_sub(cr_vec3_load(look->ahead + 3 * v), *at);
+        return look->node_reach[node];
+    }
+    const cr_carry* carry = &look->carry[bodies->vertex_body[v]];
+    const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+    *at = cr_carry_start(carry, p);
+    *way = carry->still ? (cr_vec3){0, 0, 0} : cr_vec3_sub(cr_carry_end(carry, p), *at);
+    return carry->reach;
+}
+
+// The points of the pair that was looked at last, v -1 where there is none: pairs of one feature
+// stand together, and its points need not be looked up again.
+typedef struct sight {
+    int32_t v[4];
+    double reach[4];
+    cr_vec3 at[4], way[4];
+} sight;
+
+// The points of a pair at the start, and what is expected of them. Returns how far they may miss
+// that, both sides together.
+static double look_at_pair(const cr_near* near, const cr_near_look* look, const cr_pair* pair,
+                           sight* of)
+{
     double side[2] = {0, 0};
     for (int k = 0; k < 4; k++) {
         const int32_t v = pair->v[k];
-        at[k] = way[k] = (cr_vec3){0, 0, 0};
         if (v < 0) {
+            of->v[k] = -1;
+            of->at[k] = of->way[k] = (cr_vec3){0, 0, 0};
             continue;
         }
-        const int32_t body = bodies->vertex_body[v], node = bodies->node[v];
-        double reach;
-        if (node >= 0) {
-            at[k] = cr_vec3_load(look->x + 3 * v);
-            way[k] = cr_vec3_sub(cr_vec3_load(look->ahead + 3 * v), at[k]);
-            reach = look->node_reach[node];
-        } else {
-            const cr_carry* carry = &look->carry[body];
-            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
-            at[k] = cr_carry_start(carry, p);
-            way[k] = cr_vec3_sub(cr_carry_end(carry, p), at[k]);
-            reach = carry->reach;
+        if (of->v[k] != v) {
+            of->v[k] = v;
+            of->reach[k] = look_at(near, look, v, &of->at[k], &of->way[k]);
         }
-        side[side_of(pair, k)] = cr_max(side[side_of(pair, k)], reach);
+        side[side_of(pair, k)] = cr_max(side[side_of(pair, k)], of->reach[k]);
     }
     return side[0] + side[1];
 }
@@ -183,6 +200,7 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
     int32_t last[2] = {-1, -1};
     int touch = 0;
     cr_candidate c = {0};
+    sight of = {.v = {-1, -1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
         const int32_t a = model->bodies.vertex_body[pair->v[0]];
@@ -195,18 +213,17 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
         if (!touch) {
             continue;
         }
-        cr_vec3 at[4], way[4];
-        const double reach = look_at(near, look, pair, at, way);
-        const cr_closest closest = cr_distance_closest(pair->kind, at);
+        const double reach = look_at_pair(near, look, pair, &of);
+        const cr_closest closest = cr_distance_closest(pair->kind, of.at);
         c.start = closest.distance;
-        if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, way)) {
+        if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, of.way)) {
             c.pair = *pair;
             if (!cr_array_push(&near->found, c)) {
                 return CAROM_ERR_MEMORY;
             }
             for (int k = 0; k < 4; k++) {
                 if (pair->v[k] >= 0) {
-                    cr_vec3_store(look->x + 3 * pair->v[k], at[k]);
+                    cr_vec3_store(look->x + 3 * pair->v[k], of.at[k]);
                 }
             }
         }

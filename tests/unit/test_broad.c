@@ -476,6 +476,73 @@ static void test_bodies_of_one_shape(void)
     cr_array_release(&truth);
 }
 
+// What creeps is looked for among the vertices that were near a while ago: whatever it does then,
+// creep on, jump, come nearer to its neighbours or look farther, nothing is missed.
+static void test_creeping_bodies_agree_with_brute_force(void)
+{
+    enum { BODIES = 10, STEPS = 100 };
+    cr_pair_list found = {0}, truth = {0};
+    uint64_t seed = 77;
+    scene s = {0};
+    uint8_t carried[BODIES];
+    cr_carry carry[BODIES];
+    double margin[BODIES];
+    for (int i = 0; i < BODIES; i++) {
+        carried[i] = 1;
+        if (i == 0) {
+            put_box(&s, -20, -20, -40, 40);
+        } else if (i % 2 == 0) {
+            put_box(&s, -0.5, -0.5, -0.5, 1);
+        } else {
+            put_sheet(&s, -0.5, -0.5, 0, 0.1, 11, 11);
+        }
+        end_body(&s, i == 0 ? CR_SURFACE_FIXED : 0, -1);
+    }
+    finish(&s);
+    cr_quat q[BODIES];
+    cr_vec3 t[BODIES];
+    for (int i = 0; i < BODIES; i++) {
+        const cr_vec3 turn = {check_random(&seed, -0.4, 0.4), check_random(&seed, -0.4, 0.4), 0};
+        q[i] = cr_quat_from_rotation(i == 0 ? (cr_vec3){0, 0, 0} : turn);
+        const int pair = i / 2; // every other gap is a wide one
+        t[i] = (cr_vec3){1.1 * i + pair, 0,
+                         i == 0 ? 0 : 0.5 * (i % 2 == 0) + check_random(&seed, 0, 0.1)};
+        margin[i] = 0.01;
+    }
+    cr_broad* broad = NULL;
+    CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
+    int64_t pairs = 0;
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < BODIES; i++) {
+            const double m = i == 0 ? 0 : step % 20 == 19 ? 0.02 : 4e-4;
+            const double to = i % 3 == 0 ? -m : m; // always the same way: it does get somewhere
+            const cr_vec3 turn = {to, check_random(&seed, -m, m), 0};
+            const cr_vec3 way = {check_random(&seed, -m, m), 0, check_random(&seed, -m, 0.5 * m)};
+            carry[i] = cr_carry_rest(cr_quat_to_matrix(q[i]), t[i]);
+            q[i] = cr_quat_normalize(cr_quat_mul(q[i], cr_quat_from_rotation(turn)));
+            t[i] = cr_vec3_add(t[i], way);
+            carry[i].r1 = cr_quat_to_matrix(q[i]);
+            carry[i].t1 = t[i];
+            carry[i].still = i == 0;
+            carry[i].reach = i == 0 ? 0 : step % 7 == 6 ? 0.03 : 0.01;
+            for (int32_t v = s.surface.body_vertex[i]; v < s.surface.body_vertex[i + 1]; v++) {
+                const cr_vec3 p = cr_vec3_load(s.x.items + 3 * v);
+                cr_vec3_store(s.x0 + 3 * v, cr_carry_start(&carry[i], p));
+                cr_vec3_store(s.x1 + 3 * v, cr_carry_end(&carry[i], p));
+                s.reach[v] = carry[i].reach + margin[i];
+            }
+        }
+        cr_broad_carry(broad, carry, margin);
+        check_found(&s, broad, &found, &truth);
+        pairs += truth.count;
+    }
+    CHECK(pairs > 50 * STEPS);
+    cr_broad_destroy(broad);
+    release(&s);
+    cr_array_release(&found);
+    cr_array_release(&truth);
+}
+
 // No pose within reach of the way has a vertex farther from its own than that says.
 static void test_off_is_an_upper_bound(void)
 {
@@ -744,6 +811,7 @@ int main(void)
     RUN(test_agrees_with_brute_force);
     RUN(test_carried_bodies_agree_with_brute_force);
     RUN(test_bodies_of_one_shape);
+    RUN(test_creeping_bodies_agree_with_brute_force);
     RUN(test_off_is_an_upper_bound);
     RUN(test_touching_boxes_count);
     RUN(test_soft_sheet_meets_itself);
