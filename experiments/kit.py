@@ -71,8 +71,8 @@ class Kit:
 
     def row(self, what, ours, holds=None, paper="", released=""):
         """One line of the report. holds: None when there is nothing to hold."""
-        self.rows.append(dict(what=what, paper=paper, released=released, ours=ours, holds=holds))
-        mark = {None: " ", True: "+", False: "-"}[None if holds is None else bool(holds)]
+        self.rows.append(dict(what=what, paper=paper, released=released, ours=ours, holds=None if holds is None else bool(holds)))
+        mark = {None: " ", True: "+", False: "-"}[self.rows[-1]["holds"]]
         print(f"  {mark} {what}: {ours}" + (f"   (paper: {paper})" if paper else ""), flush=True)
 
     def note(self, text):
