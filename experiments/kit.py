@@ -112,10 +112,10 @@ class Kit:
     def path(self, name):
         return str(self.out / name)
 
-    def render(self, trajectory, frames, picture):
+    def render(self, trajectory, frames, picture, *options):
         """A sheet of frames, if a browser is here."""
         done = subprocess.run(
-            [program(), "render", trajectory, "--frames", ",".join(map(str, frames)), "--out", self.path(picture)],
+            [program(), "render", trajectory, "--frames", ",".join(map(str, frames)), "--out", self.path(picture), *options],
             capture_output=True, text=True)
         if done.returncode == 0:
             self.pictures.append(picture)
