@@ -14,6 +14,9 @@ test: # installs what is missing, then every check there is; ends with "N passed
 	@tools/setup.sh test
 	@tools/test.sh
 
+experiments: build # the paper's experiments in full (hours), and experiments/REPORT.md; QUICK=1: minutes, into build/
+	@tools/experiments.sh $(if $(QUICK),--quick)
+
 viewer: # the page of carom view, viewer/dist/viewer.html; needs node and npm
 	@cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build
 
@@ -26,4 +29,4 @@ format: # lays out every C file
 clean:
 	rm -rf build build-*
 
-.PHONY: build demo test viewer install format clean
+.PHONY: build demo test experiments viewer install format clean

@@ -71,8 +71,8 @@ class Kit:
 
     def row(self, what, ours, holds=None, paper="", released=""):
         """One line of the report. holds: None when there is nothing to hold."""
-        self.rows.append(dict(what=what, paper=paper, released=released, ours=ours, holds=holds))
-        mark = {None: " ", True: "+", False: "-"}[None if holds is None else bool(holds)]
+        self.rows.append(dict(what=what, paper=paper, released=released, ours=ours, holds=None if holds is None else bool(holds)))
+        mark = {None: " ", True: "+", False: "-"}[self.rows[-1]["holds"]]
         print(f"  {mark} {what}: {ours}" + (f"   (paper: {paper})" if paper else ""), flush=True)
 
     def note(self, text):
@@ -112,10 +112,10 @@ class Kit:
     def path(self, name):
         return str(self.out / name)
 
-    def render(self, trajectory, frames, picture):
+    def render(self, trajectory, frames, picture, *options):
         """A sheet of frames, if a browser is here."""
         done = subprocess.run(
-            [program(), "render", trajectory, "--frames", ",".join(map(str, frames)), "--out", self.path(picture)],
+            [program(), "render", trajectory, "--frames", ",".join(map(str, frames)), "--out", self.path(picture), *options],
             capture_output=True, text=True)
         if done.returncode == 0:
             self.pictures.append(picture)

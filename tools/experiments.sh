@@ -19,7 +19,7 @@ fi
 if [ -x $venv/bin/python ]; then
     python=$venv/bin/python
     for package in mujoco cma; do
-        "$python" -c "import $package" 2>/dev/null || "$python" -m pip install -q $package >/dev/null 2>&1 ||
+        "$python" -c "import $package" 2>/dev/null || timeout 300 "$python" -m pip install -q $package >/dev/null 2>&1 ||
             echo "experiments: $package could not be installed; what needs it is reported as not run" >&2
     done
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # All checks, the quick ones first; goes on after a failure and ends with "N passed, N failed".
 #   tools/test.sh            everything
-#   tools/test.sh tidy dev   some stages: format release python viewer dev clang golden tidy
+#   tools/test.sh tidy dev   some stages: format release python experiments viewer dev clang golden tidy
 set -u
 cd "$(dirname "$0")/.." || exit 1
 workers=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -227,6 +227,24 @@ python() {
     end $((failed - before))
 }
 
+# The paper's experiments in their quick form, those that take seconds; each claim counts as one.
+experiments() {
+    begin "the paper's, in their quick form"
+    { cmake --preset release && cmake --build --preset release --target carom carom_cli; } >"$room/log" 2>&1
+    before=$failed
+    tools/experiments.sh --quick --only 7,8,9,10,11,12,13 >"$room/log" 2>&1
+    status=$?
+    grep -E '^[0-9]|^  [+-] |not run' "$room/log"
+    passed=$((passed + $(grep -c '^  + ' "$room/log")))
+    failed=$((failed + $(grep -c '^  - ' "$room/log")))
+    if [ $status != 0 ] && [ $failed = $before ]; then # it did not come as far as a claim
+        tail -n 20 "$room/log"
+        failed=$((failed + 1))
+    fi
+    [ $failed = $before ] || failures="$failures experiments"
+    end $((failed - before))
+}
+
 # The page of carom view: built from its npm packages, then driven in a browser by the release build.
 viewer() {
     begin "built and tested in a browser"
@@ -261,13 +279,14 @@ golden() {
 }
 
 if [ $# = 0 ]; then
-    set -- format release python viewer dev clang golden tidy
+    set -- format release python experiments viewer dev clang golden tidy
 fi
 for stage in "$@"; do
     case $stage in
     format) without clang-format || format ;;
     release) suite release ;;
     python) python ;;
+    experiments) experiments ;;
     # scenarios and gradients take minutes under sanitizers; unit tests, the program and the examples step there too
     dev) suite dev -LE 'scenario|grad' ;;
     clang) without clang || suite clang -LE scenario ;;
@@ -275,7 +294,7 @@ for stage in "$@"; do
     tidy) without clang-tidy || tidy ;;
     viewer) without npm || without "${CAROM_BROWSER:-chromium}" || viewer ;;
     *)
-        echo "there is no stage $stage; there are: format release python viewer dev clang golden tidy" >&2
+        echo "there is no stage $stage; there are: format release python experiments viewer dev clang golden tidy" >&2
         exit 2
         ;;
     esac

@@ -219,6 +219,13 @@ def test_problem_gradcheck_and_optimize(examples):
         carom.optimize(str(examples / "two_cubes.json"), method="magic")
 
 
+def test_three_bounds_hold_for_every_force(examples):
+    text = json.loads((examples / "marble.json").read_text())
+    text["parameters"][0].update(min=[-10, -9, 0], max=[10, 9, 0])
+    _, least, most = carom.Problem(text, steps=7).theta_range()
+    assert (least.reshape(-1, 3) == [-10, -9, 0]).all() and (most.reshape(-1, 3) == [10, 9, 0]).all()
+
+
 def test_tape_in_little_memory_gives_the_bits(slide):
     last = {"positions": [[0, 0, 0], [1, 2, 3]]}
     out = []

@@ -613,10 +613,11 @@ const cr_model* cr_parameters_model(const cr_parameters* p)
     return p->model;
 }
 
-// One number for all components, one each, or the usual one.
+// One number for all components, one each, or the usual one. A shorter list begins again: three
+// numbers bound every force of a list of forces.
 static double listed(int32_t count, const double* list, int32_t i, double usual)
 {
-    return count == 0 ? usual : count == 1 ? list[0] : i < count ? list[i] : list[count - 1];
+    return count == 0 ? usual : list[i % count];
 }
 
 void cr_parameters_range(const cr_parameters* p, double* start, double* least, double* most)

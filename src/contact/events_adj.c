@@ -211,7 +211,10 @@ static void held_reverse(reverse* r, int32_t index, state_bars* end)
     const cr_vec3 whole = cr_events_spin_up(body, motion->r0[f], motion->torque[f]);
     const cr_vec3 more = cr_vec3_scale(h, cr_vec3_sub(whole, body->spin_up));
     const cr_rot rot = cr_rot_make(cr_vec3_scale(h, more));
-    const cr_mat3 q = cr_rot_matrix(&rot), r_h = cr_events_path_pose(r->events, index, h)->r;
+    // from the segment: what the search remembers of the path (stand) is not in the record
+    const cr_events_segment* segment = &r->events->segment.items[body->segment];
+    const cr_rot last = cr_rot_make(cr_vec3_scale(h - segment->from, segment->rate));
+    const cr_mat3 q = cr_rot_matrix(&rot), r_h = cr_mat3_mul(segment->r, cr_rot_matrix(&last));
     const cr_mat3 r_p = cr_mat3_mul(q, r_h);
     const cr_vec3 spin = cr_events_path_spin(r->events, index, h);
     const cr_vec3 om1 = cr_mat3_tapply(r_p, cr_vec3_add(spin, more));

@@ -522,8 +522,11 @@ static const cr_field number_options[] = {
 static const cr_field parameter_fields[] = {
     {TEXT("of", of, "a body"), .otherwise = "the world"},
     {CHOICE("what", what, "which of its numbers", 0, parameter_names), .required = 1},
-    {ONE_OF("min", min, "lower bound", number_options), .otherwise = "none"},
-    {ONE_OF("max", max, "upper bound", number_options), .otherwise = "none"},
+    {ONE_OF("min", min,
+            "lower bound; a list shorter than the numbers begins again: [x, y, z] for every force",
+            number_options),
+     .otherwise = "none"},
+    {ONE_OF("max", max, "upper bound, likewise", number_options), .otherwise = "none"},
     {ONE_OF("start", start, "where an optimisation starts", number_options),
      .otherwise = "what the scene says"},
     END,

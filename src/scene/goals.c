@@ -290,8 +290,8 @@ static carom_status check_bounds(reader* r, int32_t value, const cr_goal_paramet
 {
     const int32_t n = p->min_count > p->max_count ? p->min_count : p->max_count;
     for (int32_t i = 0; p->min_count > 0 && p->max_count > 0 && i < n; i++) {
-        const double least = p->min[p->min_count == 1 ? 0 : i < p->min_count ? i : 0];
-        const double most = p->max[p->max_count == 1 ? 0 : i < p->max_count ? i : 0];
+        const double least = p->min[i % p->min_count];
+        const double most = p->max[i % p->max_count];
         if (!(least <= most)) {
             return cr_form_refuse(r->json, value, &r->path, r->error, "has min %g above max %g",
                                   least, most);
