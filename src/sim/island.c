@@ -330,7 +330,8 @@ static void widen_frame(cr_sim* sim, int32_t f, double most, int believed)
     if (sim->wants[f] > 0.0 && believed && length <= 2.0 * most) {
         carry->r1 = anew.r1;
         carry->t1 = anew.t1;
-        carry->reach += CR_SIM_SLACK * length;
+        // what was done of the step has to be near the new way, too
+        carry->reach += CR_SIM_SLACK * length + frame_off(sim, f);
         return;
     }
     carry->reach += cr_min(1.5 * sim->wants[f], most);
