@@ -557,8 +557,10 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         if (!isfinite(size)) {
             break;
         }
-        zone->worth = worth(zone);
-        zone->slope = slope(zone);
+        if (it >= PATIENCE && !zone->rubbing) { // for the next to descend from
+            zone->worth = worth(zone);
+            zone->slope = slope(zone);
+        }
         step = cr_zone_check_step(zone, 1e-9);
         in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
         cramped = zone->report.cramped;
