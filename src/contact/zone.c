@@ -4,9 +4,10 @@
 #include <string.h>
 
 // A zone is solved when a full Newton step moved nothing by more than the first of these parts of
-// the free motion, for what is left then is of the order of its square; or, once below the second,
-// when steps no longer shrink: that is round-off.
-static const double step_tolerance = 1e-12;
+// the free motion; or, once below the second, when steps no longer shrink: that is round-off. A
+// looser first one spares resting bodies an iteration in four, and lets so much noise into the
+// multipliers that differences of a step no longer tell a gradient of 0.
+static const double step_tolerance = 1e-14;
 static const double step_allowed = 1e-9;
 static const double still_shrinking = 0.25;
 // Round-off of positions, in units in the last place of the largest coordinate.
