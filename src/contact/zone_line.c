@@ -810,8 +810,39 @@ void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* 
     }
 }
 
+// A corner over a face without unknowns, as most contacts of what lies on the ground are: of the
+// curvature nothing is left but that of the corner's own turning, n . R_p exp(w) c p. What
+// cr_zone_line_matrix would give, without a row. False: it is another kind of contact.
+static int add_corner_curve(cr_zone* zone, const cr_zone_line* line)
+{
+    const cr_closest* at = &line->row.at;
+    const cr_candidate* c = &zone->task->candidate[line->row.candidate];
+    if (line->mu > 0.0 || zone->task->flat || c->pair.kind != CR_PAIR_PT || at->free != 2) {
+        return 0;
+    }
+    const cr_zone_point* corner = &zone->point.items[line->point[3]];
+    const cr_zone_block* block = corner->rigid ? &zone->block.items[corner->block] : NULL;
+    if (!block || block->lock || line->block_count != 1 || line->block[0] != corner->block ||
+        zone->point.items[line->point[0]].block >= 0) {
+        return 0;
+    }
+    const cr_vec3 p = cr_vec3_scale(at->c[3], corner->p);
+    const cr_mat3 h = cr_rot_d2w(&block->body.rot, p, cr_mat3_tapply(block->body.r_p, at->n));
+    double part[36] = {0};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            part[6 * i + j] = -line->row.lam * h.m[i][j];
+        }
+    }
+    cr_zone_matrix_add(&zone->matrix, corner->block, corner->block, part);
+    return 1;
+}
+
 static void add_curve(cr_zone* zone, const cr_zone_line* line)
 {
+    if (add_corner_curve(zone, line)) {
+        return;
+    }
     cr_row row;
     double m[CR_ROW_DOFS][CR_ROW_DOFS];
     cr_zone_line_matrix(zone, line, &row, m);
