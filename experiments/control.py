@@ -12,6 +12,8 @@ from kit import Missing, mean_sd
 
 HIDDEN = (50, 200)  # the paper's
 EFFORT = 1e-3       # weight of the mean squared action in the loss
+DDPG = ("actor rate 1e-4, critic rate 1e-3, noise 0.1 falling to 0, rewards times 10, a batch of 64 for each decision; tried on the "
+        "sticks for 60 and 40 episodes: this, and actor rate 1e-3 with noise 0.3, which ended farther off")
 UNSEEN = 1234       # seed of the targets for the test
 
 
@@ -26,6 +28,19 @@ def packages():
         raise Missing(str(error)) from error
     torch.set_num_threads(1)
     return carom, numpy, torch
+
+
+def network(env, seed, scale):
+    """The policy; offsets to the target are multiplied by scale first, which of metres makes numbers near 1."""
+    import torch
+    import carom
+
+    class Scale(torch.nn.Module):
+        def forward(self, seen):
+            count = len(env.goal_low)
+            return torch.cat([scale * seen[..., :count], seen[..., count:]], -1)
+
+    return torch.nn.Sequential(Scale(), *carom.envs.mlp(env, HIDDEN, seed=seed))
 
 
 class Test:
@@ -46,12 +61,12 @@ class Test:
             self.env.effort = effort
 
 
-def by_gradient(env, test, episodes, probes, seed, rate):
+def by_gradient(env, test, episodes, probes, seed, rate, scale):
     """One update of Adam for each episode; the rate falls as a cosine. [(episode, share of the start)]"""
     import numpy
     import torch
     import carom
-    policy = carom.envs.mlp(env, HIDDEN, seed=seed)
+    policy = network(env, seed, scale)
     optimizer = torch.optim.Adam(policy.parameters(), lr=rate)
     rng, failed, curve = numpy.random.default_rng(1000 + seed), 0, [(0, test(policy))]
     for episode in range(episodes):
@@ -72,14 +87,14 @@ def by_gradient(env, test, episodes, probes, seed, rate):
     return curve, failed, policy
 
 
-def by_ddpg(env, test, episodes, probes, seed, actor_rate=1e-3, critic_rate=1e-3, noise=0.3, pay=10.0):
+def by_ddpg(env, test, episodes, probes, seed, scale, actor_rate=1e-4, critic_rate=1e-3, noise=0.1, pay=10.0):
     """DDPG: replay, target networks, noise that falls; an update for each decision. The same curve."""
     import copy
     import numpy
     import torch
     import carom
     rng = numpy.random.default_rng(2000 + seed)
-    actor = carom.envs.mlp(env, HIDDEN, seed=seed).float()
+    actor = network(env, seed, scale).float()
     torch.manual_seed(seed)
     size, count = env.observation_space.shape[0], env.action_size
     critic = torch.nn.Sequential(torch.nn.Linear(size + count, 200), torch.nn.ReLU(), torch.nn.Linear(200, 200),
@@ -131,23 +146,23 @@ def by_ddpg(env, test, episodes, probes, seed, actor_rate=1e-3, critic_rate=1e-3
     return curve, failed, actor
 
 
-def report(kit, name, rate, tried, ddpg_tried):
+def report(kit, name, rate, scale, tried):
     """The whole experiment of one task."""
     carom, _, _ = packages()
     env = carom.envs.make(name, seed=0, effort=EFFORT, workers=1)
     test = Test(env, 4 if kit.quick else 16)
-    episodes = {"sticks": 40, "cloth": 16}[name] if kit.quick else 200
+    episodes = 40 if kit.quick else 200
     probes = [episodes] if kit.quick else [25, 50, 100, 150, 200]
-    seeds = range(1 if kit.quick else 5)
+    seeds = range(kit.seeds)
     ours, theirs, seconds, failed = [], [], [], 0
     for seed in seeds:
         began = time.process_time()
-        curve, bad, policy = by_gradient(env, test, episodes, probes, seed, rate)
+        curve, bad, policy = by_gradient(env, test, episodes, probes, seed, rate, scale)
         seconds.append(time.process_time() - began)
         ours.append(curve)
         failed += bad
         print(f"    seed {seed}: {100 * curve[-1][1]:.2f} %, {seconds[-1]:.0f} s", flush=True)
-        curve, bad, _ = by_ddpg(env, test, episodes, probes, seed)
+        curve, bad, _ = by_ddpg(env, test, episodes, probes, seed, scale)
         theirs.append(curve)
         print(f"    seed {seed}, DDPG: {100 * curve[-1][1]:.1f} %", flush=True)
     mean, sd = mean_sd([curve[-1][1] for curve in ours])
@@ -161,7 +176,7 @@ def report(kit, name, rate, tried, ddpg_tried):
     other, spread = mean_sd([curve[-1][1] for curve in theirs])
     kit.row("DDPG after as many", f"{100 * other:.0f} ± {100 * spread:.0f} %", None if kit.quick else other > mean,
             paper="does not learn it on that scale")
-    kit.note(f"Adam, {tried}. DDPG: {ddpg_tried}. Episodes in which a step could not be taken and that were left out: {failed}.")
+    kit.note(f"Adam, {tried}. DDPG: {DDPG}. Episodes in which a step could not be taken and that were left out: {failed}.")
     kit.table("distance", ["method", "seed", "episode", "share_of_start"],
               [[what, seed, *point] for what, curves in (("gradient", ours), ("DDPG", theirs))
                for seed, curve in enumerate(curves) for point in curve])

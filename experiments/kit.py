@@ -60,8 +60,9 @@ class Missing(Exception):
 class Kit:
     """Handed to an experiment; collects what the report shows."""
 
-    def __init__(self, name, out, quick=False, seed=0):
+    def __init__(self, name, out, quick=False, seed=0, seeds=None):
         self.name, self.quick, self.seed = name, quick, seed
+        self.seeds = seeds or (1 if quick else 5)  # how often what hangs on chance is done; the paper's is 5
         self.out = Path(out)
         self.out.mkdir(parents=True, exist_ok=True)
         self.rows, self.notes, self.pictures, self.tables = [], [], [], []

@@ -90,6 +90,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", help="numbers, with commas")
+    parser.add_argument("--seeds", type=int, help="how often what hangs on chance is done (5, quick 1)")
     parser.add_argument("--report", action="store_true", help="only write the report of what was run before")
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
@@ -102,7 +103,7 @@ def main():
             continue
         module = load(folder)
         print(f"{folder.name}: {module.TITLE}", flush=True)
-        kit = Kit(folder.name, base / folder.name, options.quick)
+        kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds)
         began = time.time()
         try:
             module.run(kit)

@@ -103,7 +103,7 @@ def run(kit):
     else:
         runs = descent[-1][0]
         budget = 60 if kit.quick else 100 * runs
-        curves = [evolve(problem, budget, seed) for seed in range(1 if kit.quick else 5)]
+        curves = [evolve(problem, budget, seed) for seed in range(kit.seeds)]
         for seed, curve in enumerate(curves):
             rows += [["CMA-ES", seed, n, value] for n, value in curve]
         counts = [n for n, _ in curves[0]]
