@@ -5,7 +5,7 @@
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 // A step of cloth that still wants more is split sooner, and its parts may ask again as they go.
-enum { MOST_WIDENINGS = 6, MOST_WIDENINGS_SHEET = 2, MOST_WIDENINGS_SPLIT = 30 };
+enum { MOST_WIDENINGS = 6, MOST_WIDENINGS_SHEET = 3, MOST_WIDENINGS_SPLIT = 30 };
 // So much of a step of cloth is halved at once: what does not go in one piece seldom goes in two.
 enum { HALVINGS_SHEET = 2 };
 // While there are widenings left, a zone asks for one after so many cramped iterates in a row.
@@ -330,8 +330,7 @@ static void widen_frame(cr_sim* sim, int32_t f, double most, int believed)
     if (sim->wants[f] > 0.0 && believed && length <= 2.0 * most) {
         carry->r1 = anew.r1;
         carry->t1 = anew.t1;
-        // what was done of the step has to be near the new way, too
-        carry->reach += CR_SIM_SLACK * length + frame_off(sim, f);
+        carry->reach += CR_SIM_SLACK * length;
         return;
     }
     carry->reach += cr_min(1.5 * sim->wants[f], most);
@@ -368,7 +367,7 @@ static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            widen_node(sim, n, most, worker->parts - 1 - worker->part);
+            widen_node(sim, n, most, sim->island.items[index].parts - 1 - worker->part);
         }
     }
 }
@@ -589,58 +588,25 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     return status;
 }
 
-// Back to the start of the step.
-static void begin_again(cr_sim* sim, const cr_worker* worker, int32_t index)
-{
-    cr_island_result* result = &sim->island.items[index];
-    result->gone = 0.0;
-    result->gone_contacts = result->gone_impacts = result->memory.count = 0;
-    cr_record_clear(&result->record);
-    rewind_members(sim, worker);
-}
-
-static carom_status remember_warm(cr_worker* worker, const cr_island_result* result)
-{
-    worker->warm.count = 0;
-    for (int32_t i = 0; i < result->memory.count; i++) {
-        if (!cr_array_push(&worker->warm, result->memory.items[i])) {
-            return CAROM_ERR_MEMORY;
-        }
-    }
-    return CAROM_OK;
-}
-
-// After so many parts in a row that took no more iterations than this each, parts of cloth are
-// doubled again: a blow is short.
-enum { EASY_PARTS = 4, EASY_ITERATIONS = 8 };
-
-// What is left of the step, in parts that are a `parts`th of it.
+// The step as `parts` equal parts. Fails as a whole; the caller rewinds.
 static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
 {
     const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
-    int32_t easy = 0;
+    const double h = sim->model->world.dt / parts;
     const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
-    result->contact.count = result->gone_contacts;
-    result->impacts = result->gone_impacts;
+    result->contact.count = result->impacts = 0;
+    cr_record_clear(&result->record);
+    rewind_members(sim, worker);
     const cr_contact_memory* warm = sim->state.memory.items;
     int32_t warm_count = sim->state.memory.count;
-    for (int32_t part = (int32_t)(result->gone * parts); part < parts; part++) {
+    for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
-        const double h = sim->model->world.dt / parts;
-        const int32_t impacts = result->impacts, iterations = result->report.iterations;
+        const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
         worker->part = part;
-        worker->parts = parts;
         worker->balance.count = worker->bounced = 0;
         forget_wants(sim, worker);
-        if (part > 0) {
-            if (remember_warm(worker, result) != CAROM_OK) {
-                return CAROM_ERR_MEMORY;
-            }
-            warm = worker->warm.items;
-            warm_count = worker->warm.count;
-        }
         if (!alone) {
             carom_status status = cr_island_predict(sim, worker, h, from, to);
             if (status == CAROM_OK) {
@@ -658,6 +624,14 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
             if (status != CAROM_OK) {
                 return status;
             }
+            worker->warm.count = 0;
+            for (int32_t i = 0; i < result->memory.count; i++) {
+                if (!cr_array_push(&worker->warm, result->memory.items[i])) {
+                    return CAROM_ERR_MEMORY;
+                }
+            }
+            warm = worker->warm.items;
+            warm_count = worker->warm.count;
         }
         if (sim->keeps) {
             const carom_status status =
@@ -669,17 +643,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         advance(sim, worker, h, from, to);
         if (overreached(sim, worker)) {
             result->narrow = 1;
-            result->gone = 0.0;
             return CAROM_OK; // the look around was too narrow: all of it is done again
-        }
-        result->gone = to;
-        result->gone_contacts = result->contact.count;
-        result->gone_impacts = result->impacts;
-        easy = result->report.iterations - iterations <= EASY_ITERATIONS ? easy + 1 : 0;
-        if (worker->sheet.count > 0 && easy >= EASY_PARTS && part % 2 == 1) {
-            parts /= 2;
-            part /= 2;
-            easy = 0;
         }
     }
     return CAROM_OK;
@@ -705,7 +669,6 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
         for (int p = 0; p < 3; p++) {
             result->parts = parts[p];
             result->eased = 1;
-            begin_again(sim, worker, index);
             result->status = try_parts(sim, worker, index, result->parts);
             if (result->status != CAROM_ERR_NO_CONVERGENCE) {
                 return;
@@ -742,34 +705,20 @@ static void expect_push(cr_sim* sim, const cr_candidate* c)
     }
 }
 
-// What iterates that led nowhere wanted is forgotten: everything is expected as at the start of the
-// step, or, once parts of it are done, to go on as it does now.
-static void foresee_again(cr_sim* sim, const cr_worker* worker, int32_t index)
+// What iterates that led nowhere wanted is forgotten.
+static void foresee_again(cr_sim* sim, const cr_worker* worker, const cr_island* island)
 {
-    const cr_island* island = &sim->near.island.items[index];
-    const double most = farthest(sim, worker, index);
-    const int32_t rest = worker->parts - 1 - worker->part;
-    forget_wants(sim, worker);
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        cr_sim_foresee_frame(sim, f);
-        sim->carry[sim->model->bodies.frame_body[f]].reach += frame_off(sim, f);
+        cr_sim_foresee_frame(sim, worker->frame.items[i]);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
             cr_sim_foresee_node(sim, n);
-            widen_node(sim, n, most, rest);
         }
     }
     for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
         expect_push(sim, &sim->near.candidate.items[i]);
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_reach[n] += node_off(sim, n);
-        }
     }
 }
 
@@ -787,7 +736,9 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
+    result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = 0;
+    result->report = (cr_zone_report){.least_gap = HUGE_VAL};
     result->status = CAROM_OK;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
         const int32_t b = sim->near.body[i];
@@ -799,44 +750,32 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
     }
-    if (!(result->gone > 0.0)) {
-        result->report = (cr_zone_report){.least_gap = HUGE_VAL};
-        result->parts = 1;
-        begin_again(sim, worker, index);
-    }
     worker->island = island;
     const cr_split* split = split_of(sim, island);
     int32_t more = 1;
     for (int32_t halving = split->halvings; halving <= model->world.max_halvings; halving += more) {
         const int32_t left = model->world.max_halvings - halving;
         more = worker->sheet.count > 0 && left >= HALVINGS_SHEET ? HALVINGS_SHEET : 1;
-        result->parts = result->parts > 1 << halving ? result->parts : 1 << halving;
+        result->parts = 1 << halving;
         worker->hasty = worker->sheet.count > 0 && halving < model->world.max_halvings;
         result->report.cramped = 0;
-        result->status = try_parts(sim, worker, index, 1 << halving);
+        result->status = try_parts(sim, worker, index, result->parts);
         if (result->status != CAROM_ERR_NO_CONVERGENCE) {
             return;
-        }
-        while (1 << halving > worker->parts) { // they were doubled
-            halving--;
         }
         if (result->report.cramped > 0 && !result->report.lost && may_widen(sim, worker)) {
             widen(sim, worker, index);
             result->narrow = 1;
-            result->gone = worker->sheet.count > 0 ? result->gone : 0.0;
             const int again = worker->part == split->part;
             keep_split(sim, island,
                        (cr_split){halving, worker->part, again ? split->tries + 1 : 1});
             return;
         }
         if (worker->hasty && sim->retries > 0 && sim->retries < MOST_WIDENINGS_SPLIT) {
-            foresee_again(sim, worker, index);
+            foresee_again(sim, worker, island);
             result->narrow = 1;
             keep_split(sim, island, (cr_split){.halvings = halving + more});
             return;
-        }
-        if (worker->sheet.count == 0) {
-            begin_again(sim, worker, index); // bodies alone move in equal parts
         }
     }
     worker->hasty = 0;

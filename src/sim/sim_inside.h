@@ -16,15 +16,10 @@
 typedef struct cr_island_result {
     int32_t done;   // nonzero: what follows is of the island it stands for
     uint64_t sight; // of its members and of all they were compared with
-    uint64_t who;   // of its members alone
     carom_status status;
     cr_zone_report report;
     int32_t impacts; // events, of all parts
     int32_t parts;
-    // How much of the step is done, 0..1, and what that left behind: a try that needs more room, or
-    // smaller parts, goes on from there.
-    double gone;
-    int32_t gone_contacts, gone_impacts;
     int32_t eased; // nonzero: solved with less friction than it has
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
@@ -50,7 +45,7 @@ typedef struct cr_worker {
     CR_ARRAY(cr_balance_row) balance; // contacts of the last zone
     int32_t hasty;                    // nonzero: the step can still be split
     const cr_island* island;          // the current one
-    int32_t part, parts;              // the current part of the step, of so many of its size
+    int32_t part;                     // the current part of the step
     int32_t bounced;                  // nonzero: there was an impact with restitution before it
 } cr_worker;
 

@@ -180,20 +180,13 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 29);
 }
 
-// The same number for the same members ...
-static uint64_t who(const cr_sim* sim, const cr_island* island)
+// The same number for the same members with the same candidates.
+static uint64_t sight(const cr_sim* sim, const cr_island* island)
 {
     uint64_t hash = 0;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
         hash = mix(hash, (uint64_t)sim->near.body[i]);
     }
-    return hash;
-}
-
-// ... with the same candidates.
-static uint64_t sight(const cr_sim* sim, const cr_island* island)
-{
-    uint64_t hash = who(sim, island);
     for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
         const cr_pair* pair = &sim->near.candidate.items[i].pair;
         hash = mix(hash, (uint64_t)(uint32_t)pair->v[0] << 32 | (uint32_t)pair->v[1]);
@@ -216,7 +209,7 @@ static carom_status make_ready(cr_island_result** items, int32_t* ready, int32_t
 }
 
 // Places for the results of all islands. Of those that see in this try of the step what they saw in
-// the last one, the result stands; those that have done parts of it go on after them.
+// the last one, the result stands.
 static carom_status ready_results(cr_sim* sim, int32_t retry)
 {
     const int32_t count = sim->near.island.count;
@@ -232,21 +225,15 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
         const uint64_t now = sight(sim, island);
         const int32_t old = retry > 0 ? sim->body_before[sim->near.body[island->body_begin]] : -1;
         cr_island_result* before = old >= 0 ? &sim->island_before.items[old] : NULL;
-        const uint64_t members = who(sim, island);
-        const int stands = before && before->done && before->sight == now && !before->narrow;
-        const int goes_on =
-            before && before->narrow && before->who == members && before->gone > 0.0;
-        if (stands || goes_on) {
+        if (before && before->done && before->sight == now && !before->narrow) {
             const cr_island_result keep = *result;
             *result = *before;
             *before = keep;
             before->done = 0;
         } else {
-            result->gone = 0.0;
+            result->done = 0;
         }
-        result->done = stands;
         result->sight = now;
-        result->who = members;
     }
     return CAROM_OK;
 }
