@@ -40,8 +40,6 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->mover);
     cr_array_release(&zone->stride);
     cr_array_release(&zone->way);
-    cr_array_release(&zone->asleep);
-    cr_array_release(&zone->awake);
     cr_array_release(&zone->share);
     cr_array_release(&zone->spot);
     cr_array_release(&zone->result);
@@ -421,10 +419,9 @@ static carom_status finish(cr_zone* zone, double scale)
         }
     }
     for (int32_t i = 0; i < zone->task->candidate_count; i++) {
-        const double distance = zone->asleep.items[i] > zone->passed ? cr_zone_line_least(zone, i)
-                                                                     : zone->now.items[i].distance;
         zone->report.least_gap =
-            cr_min(zone->report.least_gap, distance - zone->task->candidate[i].thickness);
+            cr_min(zone->report.least_gap,
+                   zone->now.items[i].distance - zone->task->candidate[i].thickness);
     }
     zone->report.row_count = zone->result.count;
     zone->report.residual = residual(zone);
@@ -474,14 +471,10 @@ static carom_status descend(cr_zone* zone, double step)
     for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope;
          i++) {
         step *= 0.5;
-        for (int32_t k = 0; k < zone->point.count; k++) {
-            zone->before.items[k] = zone->point.items[k].x;
-        }
         for (int32_t k = 0; k < zone->n; k++) {
             zone->z[k] = zone->z_before[k] + step * zone->d[k];
         }
         cr_zone_point_place(zone);
-        cr_zone_check_moved(zone);
         const carom_status status = cr_zone_line_collect(zone);
         if (status != CAROM_OK) {
             return status;
@@ -531,19 +524,6 @@ static void remember_place(cr_zone* zone)
     }
 }
 
-// Where Newton's steps lead somewhere they shrink. Every DECADE iterations the smallest of them has
-// to be a tenth of what it had to be before, or a step that can be split is better split.
-enum { DECADE = 10 };
-
-static int is_lost(int32_t iteration, double best, double scale)
-{
-    double most = scale;
-    for (int32_t it = DECADE; it <= iteration; it += DECADE) {
-        most *= 0.1;
-    }
-    return iteration > 0 && iteration % DECADE == 0 && !(best <= most);
-}
-
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     carom_status status = cr_zone_begin(zone, task);
@@ -555,7 +535,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     remember_place(zone);
     const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
     const double allowed = step_allowed * scale + ulps * coordinate_scale(zone);
-    double last = HUGE_VAL, best = HUGE_VAL; // sizes of the step before, of the smallest one
+    double last = HUGE_VAL; // size of the step before
     cr_zone_point_place(zone);
     cr_zone_line_measure(zone);
     double step = cr_zone_check_step(zone, 0.0);
@@ -585,9 +565,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         step = cr_zone_check_step(zone, 1e-9);
         in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
         cramped = zone->report.cramped;
-        best = cr_min(best, size);
-        zone->report.lost = task->hasty && is_lost(it, best, scale);
-        if (in_vain >= task->most_cramped || zone->report.lost) {
+        if (in_vain >= task->most_cramped) {
             break;
         }
         const int done =

@@ -56,9 +56,7 @@ typedef struct cr_zone_task {
     const double* node_reach;   // [node_count] m
     double *wants, *node_wants; // [frame_count of the scene], [node_count] m
     cr_carry* wish;             // [frame_count of the scene] r1, t1: where such an iterate was
-    cr_vec3* node_wish;         // [node_count] m, likewise
     int32_t most_cramped;  // iterates in a row that want more room, after which it asks for that
-    int32_t hasty;         // nonzero: gives up when it gets nowhere, for the step can be split
     double friction_speed; // m/s
     int32_t max_iterations;
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
@@ -86,7 +84,6 @@ typedef struct cr_zone_report {
     int32_t row_count;     // rows with lam > 0
     int32_t weakly_active; // rows that touch without force: a kink of the gradient
     int32_t cramped;       // iterates that wanted more room than they had
-    int32_t lost;          // nonzero: gave up for getting nowhere, which more room does not mend
     double residual;       // of the stationarity, relative to the largest force
     double least_gap;      // m, over all candidates at the end: distance - thickness
 } cr_zone_report;

@@ -12,10 +12,7 @@ enum { MOST_CUTS = 30 };
 static double pair_free(const cr_zone* zone, int32_t candidate)
 {
     const cr_candidate* c = &zone->task->candidate[candidate];
-    cr_closest* start = &zone->now.items[candidate];
-    if (zone->asleep.items[candidate] > zone->passed) { // it was not asked for a while
-        start->distance = cr_zone_line_least(zone, candidate);
-    }
+    const cr_closest* start = &zone->now.items[candidate];
     const double separation = nearest_share * cr_min(start->distance, c->thickness);
     const int32_t* mover = zone->mover.items + 2 * candidate;
     const double* stride = zone->stride.items;
@@ -66,18 +63,6 @@ static double gone(const cr_zone* zone, const cr_zone_block* block)
                         block->body.r, block->body.t);
 }
 
-static void note_wish(const cr_zone* zone, const cr_zone_block* block)
-{
-    const cr_zone_task* task = zone->task;
-    if (block->frame >= 0) {
-        task->wish[block->frame].r1 = block->body.r;
-        task->wish[block->frame].t1 = block->body.t;
-    } else {
-        task->node_wish[block->node] =
-            cr_vec3_add(task->motion->x0[block->node], cr_vec3_load(zone->z + block->first));
-    }
-}
-
 // Contacts were looked for only around the ways that are expected: no iterate may go farther away.
 static double within_room(cr_zone* zone, int first)
 {
@@ -91,8 +76,9 @@ static double within_room(cr_zone* zone, int first)
             double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]
                                               : &zone->task->node_wants[block->node];
             *wants = cr_max(*wants, now);
-            if (first) {
-                note_wish(zone, block);
+            if (block->frame >= 0 && first) {
+                zone->task->wish[block->frame].r1 = block->body.r;
+                zone->task->wish[block->frame].t1 = block->body.t;
             }
             zone->report.cramped++;
             part = cr_min(part, part_within(block->gone, now, room));
@@ -102,8 +88,8 @@ static double within_room(cr_zone* zone, int first)
     return part;
 }
 
-// How far the points of each mover went from the iterate before. Returns the longest.
-static double measure_strides(cr_zone* zone)
+// How far the points of each mover went from the iterate before.
+static void measure_strides(cr_zone* zone)
 {
     double* stride = zone->stride.items;
     memset(stride, 0, sizeof(double) * (size_t)(zone->block_count + 1));
@@ -112,17 +98,16 @@ static double measure_strides(cr_zone* zone)
         double* most = &stride[point->block + 1];
         *most = cr_max(*most, cr_vec3_norm2(cr_vec3_sub(point->x, zone->before.items[i])));
     }
-    double most = 0.0;
     for (int32_t b = 0; b <= zone->block_count; b++) {
         stride[b] = sqrt(stride[b]);
-        most = cr_max(most, stride[b]);
     }
-    return most;
 }
 
-static void accept(cr_zone* zone, double longest)
+static void accept(cr_zone* zone)
 {
-    zone->passed += 2.0 * longest;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        zone->block.items[b].gone = zone->block.items[b].gone_now;
+    }
     for (int32_t b = 0; b <= zone->block_count; b++) {
         zone->way.items[b] += zone->stride.items[b];
     }
@@ -130,11 +115,6 @@ static void accept(cr_zone* zone, double longest)
         cr_zone_point* point = &zone->point.items[i];
         point->way += cr_vec3_norm(cr_vec3_sub(point->x, zone->before.items[i]));
     }
-}
-
-void cr_zone_check_moved(cr_zone* zone)
-{
-    accept(zone, measure_strides(zone));
 }
 
 // z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
@@ -152,14 +132,9 @@ double cr_zone_check_step(cr_zone* zone, double least)
         }
         zone->along = along + step * (1.0 - along);
         cr_zone_point_place(zone);
-        const double longest = measure_strides(zone);
+        measure_strides(zone);
         double free = within_room(zone, cut == 0);
-        // what goes too far is not looked at closely before it is shorter
-        const int32_t count = free >= 1.0 ? zone->task->candidate_count : 0;
-        for (int32_t i = 0; i < count; i++) {
-            if (zone->asleep.items[i] > zone->passed + 2.0 * longest) {
-                continue;
-            }
+        for (int32_t i = 0; i < zone->task->candidate_count; i++) {
             const double part = pair_free(zone, i);
             if (part < 1.0) {
                 zone->limiting.items[i] = 1;
@@ -167,10 +142,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
             free = cr_min(free, part);
         }
         if (free >= 1.0) {
-            for (int32_t b = 0; b < zone->block_count; b++) {
-                zone->block.items[b].gone = zone->block.items[b].gone_now;
-            }
-            accept(zone, longest);
+            accept(zone);
             return step;
         }
         // the paths of a turning body are not straight lines, so what was found is tried again

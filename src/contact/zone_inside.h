@@ -115,11 +115,6 @@ struct cr_zone {
     // all in all since the candidates were measured
     CR_ARRAY(double) stride;
     CR_ARRAY(double) way;
-    // m, twice the longest of the strides since the candidates were measured, all in all; and of
-    // each candidate what that has to be before it can come within twice its thickness
-    double passed;
-    CR_ARRAY(double) asleep; // [candidate_count]
-    CR_ARRAY(int32_t) awake; // the others, ascending
     CR_ARRAY(cr_zone_row) result;
     CR_ARRAY(double) sheet_x;       // [3*] m, nodes of the member sheets one after another
     CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
@@ -169,7 +164,6 @@ void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, 
                        double* out);
 // After a Newton step d: the friction directions it foresees.
 void cr_zone_line_foresee(cr_zone* zone);
-double cr_zone_line_least(const cr_zone* zone, int32_t candidate); // m, distance, at least
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
                         const double* z); // a . z over the line's blocks
 
@@ -184,8 +178,6 @@ void cr_zone_dense_release(cr_zone* zone);
 // zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the
 // step.
 double cr_zone_check_step(cr_zone* zone, double least);
-// The points have moved from `before` by other means.
-void cr_zone_check_moved(cr_zone* zone);
 
 // zone_sheet.c: what the member sheets add, if they are not slack. Curvature is a
 // cr_cloth_curvature.

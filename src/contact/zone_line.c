@@ -382,18 +382,6 @@ static double least_distance(const cr_zone* zone, int32_t i, double way)
     return share->seen - (way - share->way);
 }
 
-double cr_zone_line_least(const cr_zone* zone, int32_t candidate)
-{
-    return least_distance(zone, candidate, way_of(zone, candidate));
-}
-
-// A candidate at least this far apart need not be asked for a while: no two points come nearer to
-// each other by more than zone->passed grows.
-static void lay_down(cr_zone* zone, int32_t i, double least)
-{
-    zone->asleep.items[i] = zone->passed + least - 2.0 * zone->task->candidate[i].thickness;
-}
-
 static void look(cr_zone* zone, int32_t i, double way, cr_vec3 x[4])
 {
     zone->now.items[i] = classify(zone, i, x);
@@ -411,7 +399,6 @@ void cr_zone_line_measure(cr_zone* zone)
         } else {
             look(zone, i, way, x);
         }
-        lay_down(zone, i, zone->now.items[i].distance);
     }
 }
 
@@ -433,15 +420,11 @@ static void hand_out(const cr_zone* zone, cr_zone_share* share)
 static carom_status choose(cr_zone* zone, int first)
 {
     const cr_zone_task* task = zone->task;
-    zone->mark.count = zone->awake.count = 0;
-    if (!cr_array_reserve(&zone->mark, 2 * task->candidate_count) ||
-        !cr_array_reserve(&zone->awake, task->candidate_count)) {
+    zone->mark.count = 0;
+    if (!cr_array_reserve(&zone->mark, 2 * task->candidate_count)) {
         return CAROM_ERR_MEMORY;
     }
     for (int32_t i = 0; i < task->candidate_count; i++) {
-        if (zone->asleep.items[i] > zone->passed && !zone->limiting.items[i]) {
-            continue;
-        }
         const cr_candidate* c = &task->candidate[i];
         cr_zone_share* share = &zone->share.items[i];
         cr_closest* now = &zone->now.items[i];
@@ -451,10 +434,8 @@ static carom_status choose(cr_zone* zone, int first)
         const double way = way_of(zone, i), least = least_distance(zone, i, way);
         if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
             now->distance = least;
-            lay_down(zone, i, least);
             continue;
         }
-        zone->awake.items[zone->awake.count++] = i;
         look(zone, i, way, x);
         share->aslant = aslant(c, x, now);
         share->lam = first ? 0.0 : share->lam;
@@ -595,8 +576,7 @@ static void give_way(cr_zone* zone)
     for (int32_t i = 0; i < zone->group.count; i++) {
         count[bit_count[zone->now.items[zone->group.items[i].candidate].active]]++;
     }
-    for (int32_t k = 0; k < zone->awake.count; k++) {
-        const int32_t i = zone->awake.items[k];
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
         const cr_pair* pair = &zone->task->candidate[i].pair;
         const cr_zone_share* share = &zone->share.items[i];
         if (share->line < 0 || !(share->aslant > 0.0)) {

@@ -122,7 +122,6 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     if (!cr_array_reserve(&zone->point, most) || !cr_array_reserve(&zone->corner, most) ||
         !cr_array_reserve(&zone->now, task->candidate_count) ||
         !cr_array_reserve(&zone->limiting, task->candidate_count) ||
-        !cr_array_reserve(&zone->asleep, task->candidate_count) ||
         !cr_array_reserve(&zone->share, task->candidate_count) ||
         !cr_array_reserve(&zone->mover, 2 * task->candidate_count) ||
         !cr_array_reserve(&zone->stride, zone->block_count + 1) ||
@@ -134,10 +133,8 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     if (status != CAROM_OK) {
         return status;
     }
-    zone->passed = 0.0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         zone->limiting.items[i] = 0;
-        zone->asleep.items[i] = 0.0;
         zone->share.items[i] = (cr_zone_share){.line = -1, .seen = task->candidate[i].start};
     }
     for (int32_t i = 0; i < zone->point.count; i++) {

@@ -4,29 +4,17 @@
 #include <string.h>
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
-// A step of cloth that still wants more is split sooner, and its parts may ask again as they go.
-enum { MOST_WIDENINGS = 6, MOST_WIDENINGS_SHEET = 3, MOST_WIDENINGS_SPLIT = 30 };
-// So much of a step of cloth is halved at once: what does not go in one piece seldom goes in two.
-enum { HALVINGS_SHEET = 2 };
-// While there are widenings left, a zone asks for one after so many cramped iterates in a row.
+enum { MOST_WIDENINGS = 6 };
+// While there are widenings left, a zone of bodies asks for one after so many cramped iterates in a
+// row. Cloth takes more of them to find out how much it wants.
 enum { MOST_CRAMPED = 3 };
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
 
-static cr_split* split_of(const cr_sim* sim, const cr_island* island)
+// Whether what the first iterates of an island want is taken for what it needs.
+static int believes(const cr_sim* sim, const cr_worker* worker, int32_t most)
 {
-    return &sim->split[sim->near.body[island->body_begin]];
-}
-
-// Whether an island may ask for more room: one with cloth not too often for the same part.
-static int may_widen(const cr_sim* sim, const cr_worker* worker)
-{
-    if (worker->sheet.count == 0) {
-        return sim->retries < MOST_WIDENINGS;
-    }
-    const cr_split* split = split_of(sim, worker->island);
-    return sim->retries < MOST_WIDENINGS_SPLIT &&
-           (worker->part != split->part || split->tries < MOST_WIDENINGS_SHEET);
+    return worker->sheet.count == 0 && sim->retries < most;
 }
 
 static cr_vec3 gravity(const cr_model* model)
@@ -336,38 +324,17 @@ static void widen_frame(cr_sim* sim, int32_t f, double most, int believed)
     carry->reach += cr_min(1.5 * sim->wants[f], most);
 }
 
-// Nodes likewise: cloth that is pushed goes along with what pushes it. Where the step was split,
-// all nodes are expected to go on through the `rest` of its parts as they do in this one.
-static void widen_node(cr_sim* sim, int32_t n, double most, int32_t rest)
-{
-    const int32_t v = sim->model->bodies.node_vertex[n];
-    const double wants = sim->node_wants[n];
-    const cr_vec3 start = cr_vec3_load(sim->start + 3 * v), at = sim->motion.x0[n];
-    const cr_vec3 way = wants > 0.0 ? cr_vec3_sub(sim->node_wish[n], at) : sim->motion.drift[n];
-    const cr_vec3 end = cr_vec3_add_scaled(at, 1.0 + rest, way);
-    const double length = cr_vec3_norm(cr_vec3_sub(end, start));
-    if (sim->model->bodies.node_pinned[n] || !(length <= 2.0 * most)) {
-        sim->node_reach[n] += cr_min(1.5 * wants, CR_SIM_SLACK * most);
-        return;
-    }
-    if (!(wants > 0.0) &&
-        cr_carry_off_segment(start, cr_vec3_load(sim->ahead + 3 * v), end) <= sim->node_reach[n]) {
-        return;
-    }
-    cr_vec3_store(sim->ahead + 3 * v, end);
-    sim->node_reach[n] += CR_SIM_SLACK * length + cr_carry_off_segment(start, end, at);
-}
-
+// Nodes likewise, on all sides.
 static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     const double most = farthest(sim, worker, index);
     for (int32_t i = 0; i < worker->frame.count; i++) {
-        widen_frame(sim, worker->frame.items[i], most, sim->retries < MOST_WISHES);
+        widen_frame(sim, worker->frame.items[i], most, believes(sim, worker, MOST_WISHES));
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            widen_node(sim, n, most, sim->island.items[index].parts - 1 - worker->part);
+            sim->node_reach[n] += cr_min(1.5 * sim->node_wants[n], most);
         }
     }
 }
@@ -427,8 +394,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .wants = sim->wants,
         .wish = sim->wish,
         .node_wants = sim->node_wants,
-        .node_wish = sim->node_wish,
-        .most_cramped = INT32_MAX,
+        .most_cramped = believes(sim, worker, MOST_WIDENINGS) ? MOST_CRAMPED : INT32_MAX,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
         .slack = model->world.cloth_paper,
@@ -454,8 +420,6 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     cr_zone_task task = cr_island_task(sim, worker, h, from, to);
     task.candidate_count = island->candidate_end - island->candidate_begin;
     task.candidate = candidates_of(sim, island);
-    task.most_cramped = may_widen(sim, worker) ? MOST_CRAMPED : INT32_MAX;
-    task.hasty = worker->hasty;
     task.warm_count = warm_count;
     task.warm = warm;
     cr_zone_report report = {0};
@@ -467,7 +431,6 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     result->report.row_count =
         report.row_count > result->report.row_count ? report.row_count : result->report.row_count;
     result->report.cramped += report.cramped;
-    result->report.lost = report.lost;
     result->report.residual = cr_max(result->report.residual, report.residual);
     result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
     return status;
@@ -604,7 +567,6 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         const int32_t impacts = result->impacts;
         cr_island_aim(sim, worker, h);
-        worker->part = part;
         worker->balance.count = worker->bounced = 0;
         forget_wants(sim, worker);
         if (!alone) {
@@ -677,59 +639,6 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
     }
 }
 
-// A node that a body would meet on its way is expected to go along with it.
-static void expect_push(cr_sim* sim, const cr_candidate* c)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    for (int side = 0; side < 2; side++) {
-        const int32_t pusher = c->pair.v[side ? 0 : 3];
-        if (bodies->node[pusher] >= 0) {
-            continue;
-        }
-        const cr_carry* carry = &sim->carry[bodies->vertex_body[pusher]];
-        const cr_vec3 p = cr_vec3_load(bodies->p + 3 * pusher);
-        const cr_vec3 way = cr_vec3_sub(cr_carry_end(carry, p), cr_carry_start(carry, p));
-        const double length = cr_vec3_norm(way);
-        for (int k = 0; k < 4 && c->start < length; k++) {
-            const int32_t v = c->pair.v[k], n = v >= 0 ? bodies->node[v] : -1;
-            if (n < 0 || bodies->node_pinned[n]) {
-                continue;
-            }
-            const cr_vec3 start = cr_vec3_load(sim->start + 3 * v);
-            const cr_vec3 now = cr_vec3_sub(cr_vec3_load(sim->ahead + 3 * v), start);
-            if (cr_vec3_norm(now) < length) {
-                cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(start, way));
-                sim->node_reach[n] += CR_SIM_SLACK * (length - cr_vec3_norm(now));
-            }
-        }
-    }
-}
-
-// What iterates that led nowhere wanted is forgotten.
-static void foresee_again(cr_sim* sim, const cr_worker* worker, const cr_island* island)
-{
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        cr_sim_foresee_frame(sim, worker->frame.items[i]);
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            cr_sim_foresee_node(sim, n);
-        }
-    }
-    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
-        expect_push(sim, &sim->near.candidate.items[i]);
-    }
-}
-
-// In the next try of this step the island begins with as many parts.
-static void keep_split(cr_sim* sim, const cr_island* island, cr_split split)
-{
-    for (int32_t i = island->body_begin; i < island->body_end; i++) {
-        sim->split[sim->near.body[i]] = split;
-    }
-}
-
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     const cr_model* model = sim->model;
@@ -750,34 +659,18 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
     }
-    worker->island = island;
-    const cr_split* split = split_of(sim, island);
-    int32_t more = 1;
-    for (int32_t halving = split->halvings; halving <= model->world.max_halvings; halving += more) {
-        const int32_t left = model->world.max_halvings - halving;
-        more = worker->sheet.count > 0 && left >= HALVINGS_SHEET ? HALVINGS_SHEET : 1;
+    for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
         result->parts = 1 << halving;
-        worker->hasty = worker->sheet.count > 0 && halving < model->world.max_halvings;
         result->report.cramped = 0;
         result->status = try_parts(sim, worker, index, result->parts);
         if (result->status != CAROM_ERR_NO_CONVERGENCE) {
             return;
         }
-        if (result->report.cramped > 0 && !result->report.lost && may_widen(sim, worker)) {
+        if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
             widen(sim, worker, index);
             result->narrow = 1;
-            const int again = worker->part == split->part;
-            keep_split(sim, island,
-                       (cr_split){halving, worker->part, again ? split->tries + 1 : 1});
-            return;
-        }
-        if (worker->hasty && sim->retries > 0 && sim->retries < MOST_WIDENINGS_SPLIT) {
-            foresee_again(sim, worker, island);
-            result->narrow = 1;
-            keep_split(sim, island, (cr_split){.halvings = halving + more});
             return;
         }
     }
-    worker->hasty = 0;
     ease(sim, worker, index);
 }

@@ -28,13 +28,11 @@ static carom_status take_scratch(cr_sim* sim)
     sim->wish = cr_memory_take(f, sizeof(cr_carry));
     sim->wants = cr_memory_take(f, sizeof(double));
     sim->node_wants = cr_memory_take(n, sizeof(double));
-    sim->node_wish = cr_memory_take(n, sizeof(cr_vec3));
-    sim->split = cr_memory_take(b, sizeof(cr_split));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->start && sim->carry && sim->node_reach && sim->wants &&
-                   sim->wish && sim->node_wish && sim->split && sim->node_wants && sim->ahead &&
-                   sim->body_before && sim->driven && sim->node_driven;
+                   sim->wish && sim->node_wants && sim->ahead && sim->body_before && sim->driven &&
+                   sim->node_driven;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -103,12 +101,11 @@ void cr_sim_destroy(cr_sim* sim)
     }
     release_results(sim->island.items, sim->island_ready);
     release_results(sim->island_before.items, sim->before_ready);
-    void* const blocks[] = {sim->worker,     sim->force,      sim->torque,         sim->node_force,
-                            sim->force_now,  sim->torque_now, sim->node_force_now, sim->q_target,
-                            sim->obstacle0,  sim->obstacle1,  sim->start,          sim->carry,
-                            sim->node_reach, sim->wants,      sim->wish,           sim->node_wish,
-                            sim->split,      sim->node_wants, sim->ahead,          sim->body_before,
-                            sim->driven,     sim->node_driven};
+    void* const blocks[] = {
+        sim->worker,     sim->force,          sim->torque,      sim->node_force, sim->force_now,
+        sim->torque_now, sim->node_force_now, sim->q_target,    sim->obstacle0,  sim->obstacle1,
+        sim->start,      sim->carry,          sim->node_reach,  sim->wants,      sim->wish,
+        sim->node_wants, sim->ahead,          sim->body_before, sim->driven,     sim->node_driven};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -28,13 +28,6 @@ typedef struct cr_island_result {
     cr_record record;                   // when the simulation keeps one
 } cr_island_result;
 
-// What the tries of a step have shown about the island of a body.
-typedef struct cr_split {
-    int32_t halvings; // that it needs, at least
-    int32_t part;     // the part that wanted more room in the last try
-    int32_t tries;    // in which it was the same one
-} cr_split;
-
 // One thread's scratch.
 typedef struct cr_worker {
     cr_zone* zone;
@@ -43,9 +36,6 @@ typedef struct cr_worker {
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_contact_memory) warm;
     CR_ARRAY(cr_balance_row) balance; // contacts of the last zone
-    int32_t hasty;                    // nonzero: the step can still be split
-    const cr_island* island;          // the current one
-    int32_t part;                     // the current part of the step
     int32_t bounced;                  // nonzero: there was an impact with restitution before it
 } cr_worker;
 
@@ -69,8 +59,6 @@ struct cr_sim {
     cr_carry* carry;                // [body_count] what is expected of the others
     double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
     cr_carry* wish;                 // [frame_count] r1, t1: where they would have been then
-    cr_vec3* node_wish;             // [node_count] m, likewise
-    cr_split* split;                // [body_count] of the current step
     double *wants, *node_wants;     // [frame_count], [node_count] m, what iterates asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
@@ -90,12 +78,6 @@ void cr_sim_gather(cr_sim* sim);
 void cr_sim_move_scripted(cr_sim* sim);
 // ... with the pose at the start worked out from the script as well.
 void cr_sim_gather_scripts(cr_sim* sim);
-
-// Everything is expected on the straight way of its velocity, or to stop there: what rests will
-// rest. It may miss that by what loads add in the step, a part of the way, and its thickness. What
-// goes farther is found out afterwards.
-void cr_sim_foresee_frame(cr_sim* sim, int32_t frame);
-void cr_sim_foresee_node(cr_sim* sim, int32_t node);
 
 // island.c: where inertia and loads take a rigid frame over h.
 cr_target cr_island_target(const cr_sim* sim, int32_t frame, double h, cr_quat q, cr_vec3 v,

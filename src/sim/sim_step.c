@@ -112,56 +112,49 @@ void cr_sim_move_scripted(cr_sim* sim)
     }
 }
 
-void cr_sim_foresee_frame(cr_sim* sim, int32_t f)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    const double h = sim->model->world.dt;
-    const cr_quat q = cr_quat_load(sim->state.q + 4 * f);
-    const cr_vec3 v = cr_vec3_load(sim->state.v + 3 * f);
-    const cr_vec3 om = cr_vec3_load(sim->state.om + 3 * f);
-    const cr_target target = cr_island_target(sim, f, h, q, v, om);
-    const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
-    const int32_t b = bodies->frame_body[f];
-    cr_carry* carry = &sim->carry[b];
-    *carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(sim->state.t + 3 * f));
-    carry->r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
-    carry->t1 = cr_vec3_add_scaled(carry->t0, h, v);
-    carry->still = 0;
-    carry->reach = CR_SIM_SLACK * cr_carry_length(carry, bodies->extent[f]) + bodies->radius[b] +
-                   cr_carry_off(carry, bodies->extent[f], cr_quat_to_matrix(target.q),
-                                cr_vec3_add(carry->t0, target.u));
-}
-
-void cr_sim_foresee_node(cr_sim* sim, int32_t n)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    const double h = sim->model->world.dt;
-    const double fall = h * h * cr_vec3_norm(cr_vec3_load(sim->model->world.gravity));
-    const double pushed = bodies->node_pinned[n]
-                              ? 0.0
-                              : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
-    const int32_t v = bodies->node_vertex[n];
-    const cr_vec3 way = bodies->node_pinned[n]
-                            ? cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])
-                            : cr_vec3_scale(h, cr_vec3_load(sim->state.xv + 3 * n));
-    const cr_vec3 at = cr_vec3_load(sim->state.x + 3 * n);
-    cr_vec3_store(sim->start + 3 * v, at);
-    cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(at, way));
-    sim->node_reach[n] =
-        CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed + bodies->radius[bodies->vertex_body[v]];
-}
-
+// Everything is expected on the straight way of its velocity, or to stop there: what rests will
+// rest. It may miss that by what loads add in the step, a part of the way, and its thickness. What
+// goes farther is found out afterwards.
 static void foresee(cr_sim* sim)
 {
-    const cr_body_set* bodies = &sim->model->bodies;
-    memset(sim->split, 0, (size_t)bodies->body_count * sizeof *sim->split);
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    const double h = model->world.dt;
+    const double fall = h * h * cr_vec3_norm(cr_vec3_load(model->world.gravity));
     for (int32_t f = 0; f < bodies->frame_count; f++) {
-        if (bodies->kind[bodies->frame_body[f]] == CR_BODY_RIGID) {
-            cr_sim_foresee_frame(sim, f);
+        const int32_t b = bodies->frame_body[f];
+        if (bodies->kind[b] != CR_BODY_RIGID) {
+            continue;
         }
+        const cr_quat q = cr_quat_load(sim->state.q + 4 * f);
+        const cr_vec3 v = cr_vec3_load(sim->state.v + 3 * f);
+        const cr_vec3 om = cr_vec3_load(sim->state.om + 3 * f);
+        const cr_target target = cr_island_target(sim, f, h, q, v, om);
+        const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
+        cr_carry* carry = &sim->carry[b];
+        *carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(sim->state.t + 3 * f));
+        carry->r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
+        carry->t1 = cr_vec3_add_scaled(carry->t0, h, v);
+        carry->still = 0;
+        carry->reach = CR_SIM_SLACK * cr_carry_length(carry, bodies->extent[f]) +
+                       bodies->radius[b] +
+                       cr_carry_off(carry, bodies->extent[f], cr_quat_to_matrix(target.q),
+                                    cr_vec3_add(carry->t0, target.u));
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
-        cr_sim_foresee_node(sim, n);
+        const double pushed =
+            bodies->node_pinned[n]
+                ? 0.0
+                : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
+        const int32_t v = bodies->node_vertex[n];
+        const cr_vec3 way = bodies->node_pinned[n]
+                                ? cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])
+                                : cr_vec3_scale(h, cr_vec3_load(sim->state.xv + 3 * n));
+        const cr_vec3 at = cr_vec3_load(sim->state.x + 3 * n);
+        cr_vec3_store(sim->start + 3 * v, at);
+        cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(at, way));
+        sim->node_reach[n] = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed +
+                             bodies->radius[bodies->vertex_body[v]];
     }
 }
 
