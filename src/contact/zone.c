@@ -471,10 +471,14 @@ static carom_status descend(cr_zone* zone, double step)
     for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope;
          i++) {
         step *= 0.5;
+        for (int32_t k = 0; k < zone->point.count; k++) {
+            zone->before.items[k] = zone->point.items[k].x;
+        }
         for (int32_t k = 0; k < zone->n; k++) {
             zone->z[k] = zone->z_before[k] + step * zone->d[k];
         }
         cr_zone_point_place(zone);
+        cr_zone_check_moved(zone);
         const carom_status status = cr_zone_line_collect(zone);
         if (status != CAROM_OK) {
             return status;

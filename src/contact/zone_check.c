@@ -117,6 +117,12 @@ static void accept(cr_zone* zone)
     }
 }
 
+void cr_zone_check_moved(cr_zone* zone)
+{
+    measure_strides(zone);
+    accept(zone);
+}
+
 // z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
 // become rows. Returns 0 when not even a step of `least` is free.
 double cr_zone_check_step(cr_zone* zone, double least)

@@ -178,6 +178,9 @@ void cr_zone_dense_release(cr_zone* zone);
 // zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the
 // step.
 double cr_zone_check_step(cr_zone* zone, double least);
+// The points went from zone->before to where they are by other means: their ways are longer by
+// that.
+void cr_zone_check_moved(cr_zone* zone);
 
 // zone_sheet.c: what the member sheets add, if they are not slack. Curvature is a
 // cr_cloth_curvature.
