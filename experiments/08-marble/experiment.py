@@ -8,9 +8,13 @@ PAPER = ("A marble lies on a soft sheet that is pinned at its four corners. Forc
          "more simulations and ends higher. The released program runs 0.8 s, reaches 0.052 at iteration 4 and then swings.")
 
 STEPS = 4       # the paper's iterations
-RATE = 1000.0   # tried 300, 1000, 3000; MOMENTUM is the released program's
+RATE = 1000.0   # the best of 300, 500, 700, 1000, 1300, 1600, 2000, 2500, 3000; MOMENTUM is the released program's
 MOMENTUM = 0.4
-SIGMA = 1.0     # N, of CMA-ES at its start; tried 0.3, 1 and 3
+SIGMA = 1.0     # N, of CMA-ES at its start; the better of 0.3 and 1
+
+TUNED = ("Tuning is not in the counts: the rate of gradient descent is the best of nine tried on this very scene (300 to 3000; those from 700 "
+         "to 1600 and 3000 come to a tenth in 4 iterations, 300, 500, 2000 and 2500 do not), CMA-ES's first deviation the better of two (0.3 and 1 N, "
+         "250 runs of one seed). Friction speed and effort were chosen among eight variants of the scene for which descent goes well.")
 
 
 def scene():
@@ -93,6 +97,7 @@ def run(kit):
     kit.note(f"L-BFGS ends at {100 * bottom / start:.2f} % of the start ({report.evaluations} runs). The sheet has flat triangles: "
              "as the marble passes from one to the next the gradient jumps, so it does not become small, and convergence is "
              "told by the objective.")
+    kit.note(TUNED)
     lines = {"gradient descent": tuple(zip(*descent)), "L-BFGS": tuple(zip(*newton))}
     rows = [["gradient descent", 0, n, value] for n, value in descent] + [["L-BFGS", 0, n, value] for n, value in newton]
 
