@@ -30,13 +30,13 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 //   mesh - curve   PT, EE, PE          curve - point   PE
 //   mesh - point   PT                  point - point   PP
 // PT has the face in mesh order | the vertex, EE the lower edge | the higher, PP the lower vertex |
-// the higher, PE of a mesh and a curve the curve's edge | the mesh's vertex. Edges that are parallel
-// touch along a stretch, with an end of one of them at either end of it: that is what curves have
-// PE for, where meshes have PT.
-// Pairs of two FIXED bodies or of one group are left out. A SOFT body that is not FIXED meets
-// itself as it would another of its shape, pairs that share a vertex left out. `out` is emptied
-// first, then sorted by cr_surface_compare, each pair once; the same for any worker_count and
-// whatever was asked before. No allocation once warm. Refuses with CAROM_ERR_NOT_FINITE (x0, x1 or
-// reach), CAROM_ERR_ARGUMENT (a reach below 0) or CAROM_ERR_MEMORY; `out` is then empty.
+// the higher, PE of a mesh and a curve the curve's edge | the mesh's vertex. Edges that are
+// parallel touch along a stretch, with an end of one of them at either end of it: that is what
+// curves have PE for, where meshes have PT. Pairs of two FIXED bodies or of one group are left out.
+// A SOFT body that is not FIXED meets itself as it would another of its shape, pairs that share a
+// vertex left out. `out` is emptied first, then sorted by cr_surface_compare, each pair once; the
+// same for any worker_count and whatever was asked before. No allocation once warm. Refuses with
+// CAROM_ERR_NOT_FINITE (x0, x1 or reach), CAROM_ERR_ARGUMENT (a reach below 0) or CAROM_ERR_MEMORY;
+// `out` is then empty.
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
                            int32_t worker_count, cr_pair_list* out);

@@ -8,6 +8,7 @@
 // What is fixed, scripted, pinned or locked in a direction does not go that way. moved
 // [3*body_count] m gets how far each went. CAROM_ERR_INTERSECTING when it cannot be done in a
 // bounded number of moves (a sheet folded into itself, two fixed bodies, no room): *report is then
-// that of the last look; it is that of the start accepted otherwise. floor and report as in start.h.
+// that of the last look; it is that of the start accepted otherwise. floor and report as in
+// start.h.
 carom_status cr_separate_start(cr_model* model, const double* floor, cr_start_report* report,
                                double* moved);
