@@ -92,7 +92,7 @@ static void test_stops_in_time(void)
     cr_check_report report;
     report_of(&mesh, &report);
     CHECK(report.closed && report.defect[CR_CHECK_DUPLICATE_FACE].count == 0);
-    mesh.x[0] = NAN;
+    mesh.x[0] = (double)NAN;
     CHECK(cr_decimate_run(&mesh, 0) == CAROM_ERR_ARGUMENT);
     cr_trimesh_release(&mesh);
     CHECK(cr_decimate_run(&mesh, 10) == CAROM_OK); // empty
