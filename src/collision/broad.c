@@ -1087,6 +1087,7 @@ static const cr_box* whereabouts(const cr_broad* broad, feature f, int32_t body)
 // Copies what is wanted of one carried body.
 static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
 {
+    CR_ASSERT(broad->body_box); // there is a body
     feature_trees* trees = &broad->of[f];
     trees->root[body] = -1;
     broad->near_box.count = 0;
