@@ -153,61 +153,6 @@ wheel() {
 }
 
 python() {
-    for python in ${PYTHON:-} /usr/bin/python3 python3; do
-        "$python" -c 'import numpy, pytest' 2>/dev/null && return 0
-    done
-    return 1
-}
-
-# pytests NAME INTERPRETER [ARGUMENTS...]: each test counts as one, those left out as none.
-pytests() {
-    report=$room/$(basename "$1").xml
-    name=$1
-    interpreter=$2
-    shift 2
-    CAROM_LIBRARY=$PWD/build/libcarom.so CAROM_PROGRAM=$PWD/build/carom PYTHONDONTWRITEBYTECODE=1 \
-        "$interpreter" -m pytest -q -rs -p no:cacheprovider --junitxml="$report" "$@"
-    status=$?
-    if [ -s "$report" ]; then
-        bad=$(($(count "$report" failures) + $(count "$report" errors)))
-        failed=$((failed + bad))
-        passed=$((passed + $(count "$report" tests) - bad - $(count "$report" skipped)))
-        [ "$bad" = 0 ] || failures="$failures $name"
-    else
-        score 1 "$name"
-    fi
-}
-
-# JAX comes from a registry into an environment of its own, where there is one to be reached.
-jax() {
-    venv=build/python-jax
-    if ! "$venv/bin/python" -c 'import jax' 2>/dev/null; then
-        { "$python" -m venv --system-site-packages "$venv" &&
-            timeout 600 "$venv/bin/python" -m pip install -q jax; } >"$room/log" 2>&1 || {
-            echo "== $stage: the tests with JAX are not run, it could not be installed:" \
-                "$(tail -n 1 "$room/log")"
-            return
-        }
-    fi
-    pytests python/jax "$venv/bin/python" python/tests/test_jax.py
-}
-
-# A wheel, built and put into an environment that has nothing else of ours.
-wheel() {
-    clean=$room/clean
-    { "$python" -m venv "$clean" && timeout 900 "$clean/bin/python" -m pip wheel -q --no-deps \
-        -w "$room/wheel" .; } >"$room/log" 2>&1 || {
-        echo "== $stage: the wheel is not built, what builds it could not be had:" \
-            "$(tail -n 1 "$room/log")"
-        return
-    }
-    (cd "$room" && "$clean/bin/python" -m pip install -q numpy wheel/*.whl >log 2>&1 &&
-        CAROM_LIBRARY="" "$clean/bin/python" "$OLDPWD/tools/check_wheel.py")
-    status=$?
-    score $status python/wheel
-}
-
-python() {
     find_python || {
         echo "== $stage: not run, no interpreter here has numpy and pytest"
         return
