@@ -5,7 +5,7 @@ from figures import figure, upright
 TITLE = "two-way coupling: figurines"
 PAPER = ("A bunny and an armadillo stand on a cloth that is lifted by its corners, wraps them and lifts them. In the released "
          "program the corners are pulled for ever and the two bodies interpenetrate from frame 27 on, at 1.2 s a step.")
-LIFT, SIDE = 0.9, 1.2  # m
+LIFT, SIDE = 1.4, 1.2  # m
 MASS = 1.0  # kg, each
 
 
@@ -13,7 +13,7 @@ def corner(x, y):
     """Drawn together and up, then held."""
     shift = [-0.55 * x, -0.55 * y, LIFT]
     return {"nodes": {"nearest": [x, y, 0.003]},
-            "script": {"smooth": True, "keys": [{"time": 0.3}, {"time": 2.0, "shift": shift}, {"time": 9.0, "shift": shift}]}}
+            "script": {"smooth": True, "keys": [{"time": 0.3}, {"time": 2.5, "shift": shift}, {"time": 12.0, "shift": shift}]}}
 
 
 def scene(cells, seconds):
@@ -38,7 +38,7 @@ def scene(cells, seconds):
 
 
 def run(kit):
-    seconds = 2.4 if kit.quick else 6.0
+    seconds = 2.4 if kit.quick else 10.0
     description, said = scene(10 if kit.quick else 16, seconds)
     kit.note("The figures are " + " and ".join(said) + ".")
     path = kit.scene("lift", description)
