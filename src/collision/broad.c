@@ -120,6 +120,7 @@ struct cr_broad {
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
     const double* margin;
+    const int32_t* role; // [body_count] or NULL
     cr_pair* out;
 };
 
@@ -768,8 +769,20 @@ static carom_status fit_busy(cr_broad* broad, int32_t worker_count)
 
 // --- what is copied of carried bodies ------------------------------------------------------------
 
-static int may_touch(const cr_surface* s, int32_t a, int32_t b)
+// Whether a's role leaves b out of the call.
+static int leaves_out(const cr_broad* broad, int32_t a, int32_t b)
 {
+    const int32_t role = broad->role ? broad->role[a] : 0;
+    return role < 0 || (role > 0 && (role == broad->role[b] ||
+                                     (broad->surface->body_flags[b] & CR_SURFACE_FIXED)));
+}
+
+static int may_touch(const cr_broad* broad, int32_t a, int32_t b)
+{
+    const cr_surface* s = broad->surface;
+    if (leaves_out(broad, a, b) || leaves_out(broad, b, a)) {
+        return 0;
+    }
     const int both_fixed = s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED;
     const int one_group = s->body_group[a] >= 0 && s->body_group[a] == s->body_group[b];
     return a == b ? !both_fixed && (s->body_flags[a] & CR_SURFACE_SOFT) : !both_fixed && !one_group;
@@ -1040,7 +1053,7 @@ static carom_status look_around(cr_broad* broad)
         for (int32_t i = 0; i < broad->key.count; i++) {
             const int32_t body[2] = {(int32_t)(broad->key.items[i] >> 32),
                                      (int32_t)(broad->key.items[i] & INT32_MAX)};
-            for (int k = 0; k < 2 && may_touch(broad->surface, body[0], body[1]); k++) {
+            for (int k = 0; k < 2 && may_touch(broad, body[0], body[1]); k++) {
                 if (pass == 0) {
                     around[body[k]]++;
                 } else {
@@ -1378,7 +1391,7 @@ static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
 // Writes down the bonds of bodies a <= b and the trees they want. False: no memory.
 static int add_bonds(cr_broad* broad, int32_t a, int32_t b)
 {
-    if (!may_touch(broad->surface, a, b)) {
+    if (!may_touch(broad, a, b)) {
         return 1;
     }
     bond bonds[3];
@@ -1614,6 +1627,11 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 {
     broad->carry = carry;
     broad->margin = margin;
+}
+
+void cr_broad_assign(cr_broad* broad, const int32_t* role)
+{
+    broad->role = role;
 }
 
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,

@@ -23,6 +23,11 @@ void cr_broad_destroy(cr_broad* broad);
 // reach carry.reach + margin m farther; x0, x1 and reach of cr_broad_find are not read for them.
 void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin);
 
+// Lends the parts that bodies play in the calls that follow, role [body_count] or NULL for all 0:
+//     0  meets everything          -1  is not there
+//   k>0  meets neither itself, nor others of the same k, nor what is FIXED
+void cr_broad_assign(cr_broad* broad, const int32_t* role);
+
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around
 // those of its vertices. Which kinds there are follows from what the two bodies are:

@@ -49,6 +49,8 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->pairs);
     cr_array_release(&zone->before);
     cr_array_release(&zone->numbers);
+    cr_array_release(&zone->dual);
+    cr_array_release(&zone->dual_set);
     cr_zone_matrix_release(&zone->matrix);
     cr_zone_dense_release(zone);
     cr_memory_free(zone);
@@ -288,8 +290,40 @@ static void restore_lam(cr_zone* zone)
 // iterate, so every third time the contacts are made to stick instead.
 enum { HOLDS = 3 };
 
+// Friction as it is now becomes a force like any other.
+static void hold_friction(cr_zone* zone, int stick)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double rub = cr_zone_line_rub(zone, line, stick);
+        for (int b = 0; b < line->block_count; b++) {
+            double* at = zone->grad + zone->block.items[line->block[b]].first;
+            for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
+                at[k - line->offset[b]] += rub * line->f[k];
+            }
+        }
+    }
+}
+
+// The step that a matrix without friction's derivative gives, with friction held: by rounds of
+// exchange where they are likely to end, else by the interior point.
+static carom_status held_step(cr_zone* zone, int level)
+{
+    const int rounds = level >= CURVE_SAFE && (!zone->rubbing || cr_zone_lcp_dual(zone));
+    carom_status status = CAROM_ERR_NO_CONVERGENCE;
+    for (int way = !rounds; way < 2 && status == CAROM_ERR_NO_CONVERGENCE; way++) {
+        restore_lam(zone);
+        gradient(zone); // the last try may have put friction into it
+        hold_friction(zone, level == CURVE_STICK);
+        status = way == 0 ? cr_zone_lcp_solve(zone, 0) : cr_zone_ipm_solve(zone);
+        zone->holds += way;
+    }
+    return status;
+}
+
 // The next level when the matrix is not positive (a saddle: with less curvature the step walks off
-// it) or when the working set went round in circles.
+// it) or when the working set went round in circles; that is the contacts' doing, and safe sheets
+// will not change it.
 static carom_status newton_step(cr_zone* zone)
 {
     gradient(zone);
@@ -301,22 +335,20 @@ static carom_status newton_step(cr_zone* zone)
         return status;
     }
     for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
-        if ((level == CURVE_SAFE_SHEETS && cr_zone_sheet_elastic(zone->task) == 0) ||
+        const int sheets = cr_zone_sheet_elastic(zone->task) > 0;
+        if ((level == CURVE_SAFE_SHEETS && (!sheets || status == CAROM_ERR_NO_CONVERGENCE)) ||
             (level == CURVE_STICK && !zone->rubbing) ||
             (level == CURVE_SAFE && zone->rubbing && zone->holds % HOLDS == HOLDS - 1)) {
             zone->holds += level == CURVE_SAFE;
             continue;
         }
         assemble(zone, level);
-        gradient(zone);
         remember_lam(zone);
-        status = level < CURVE_SAFE || !zone->rubbing ? cr_zone_lcp_solve(zone)
-                                                      : CAROM_ERR_NO_CONVERGENCE;
-        if (status == CAROM_ERR_NO_CONVERGENCE && (level >= CURVE_SAFE || !zone->rubbing)) {
-            restore_lam(zone);
-            gradient(zone); // the last try may have put friction into it
-            status = cr_zone_ipm_solve(zone, level == CURVE_STICK);
-            zone->holds++;
+        gradient(zone);
+        status = level < CURVE_SAFE ? cr_zone_lcp_solve(zone, 1) : CAROM_ERR_NO_CONVERGENCE;
+        if (status == CAROM_ERR_NO_CONVERGENCE &&
+            (level >= CURVE_SAFE || !(zone->rubbing || cr_zone_lcp_dual(zone)))) {
+            status = held_step(zone, level);
         }
         if (status == CAROM_OK || status == CAROM_ERR_MEMORY) {
             break;
@@ -464,7 +496,21 @@ static double slope(cr_zone* zone)
 // Newton's full steps converge in three to five iterations where there is one solution to go to.
 // Where they have not after PATIENCE ones, two faces meet edge to edge or a point stands on a
 // point: from then on P has to fall, and the step is halved until it does.
-enum { PATIENCE = 30, MOST_HALVINGS = 12 };
+enum { PATIENCE = 30, PATIENCE_CLOTH = 5, MOST_HALVINGS = 12 };
+
+// Friction has no such function; but only what carries a load has friction.
+static int may_descend(const cr_zone* zone, int it)
+{
+    if (it < (cr_zone_sheet_elastic(zone->task) > 0 ? PATIENCE_CLOTH : PATIENCE)) {
+        return 0;
+    }
+    int rubs = 0;
+    for (int32_t i = 0; i < zone->line.count && zone->rubbing; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        rubs |= line->row.lam > 0.0 && zone->task->candidate[line->row.candidate].friction > 0.0;
+    }
+    return !rubs;
+}
 
 static carom_status descend(cr_zone* zone, double step)
 {
@@ -512,6 +558,16 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     return status;
 }
 
+// Without friction the matrix is symmetric; what may touch but is far off makes no difference.
+static void notice_friction(cr_zone* zone)
+{
+    zone->rubbing = 0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const int32_t candidate = zone->line.items[i].row.candidate;
+        zone->rubbing |= zone->task->candidate[candidate].friction > 0.0;
+    }
+}
+
 carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric)
 {
     const carom_status status = build_matrix(zone, symmetric);
@@ -544,14 +600,16 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     cr_zone_line_measure(zone);
     double step = cr_zone_check_step(zone, 0.0);
     int32_t cramped = zone->report.cramped, in_vain = 0;
+    int falls = 0; // nonzero: P was there to be compared with
     for (int it = 0; it < task->max_iterations; it++) {
         status = cr_zone_line_collect(zone);
-        if (status == CAROM_OK && it > PATIENCE && !zone->rubbing) {
+        if (status == CAROM_OK && falls && may_descend(zone, it)) {
             status = descend(zone, step);
         }
         if (status != CAROM_OK) {
             return status;
         }
+        notice_friction(zone);
         zone->report.iterations = it + 1;
         remember_place(zone);
         status = newton_step(zone);
@@ -562,7 +620,8 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         if (!isfinite(size)) {
             break;
         }
-        if (it >= PATIENCE && !zone->rubbing) { // for the next to descend from
+        falls = may_descend(zone, it);
+        if (falls) { // for the next to descend from
             zone->worth = worth(zone);
             zone->slope = slope(zone);
         }

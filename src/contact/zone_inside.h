@@ -89,7 +89,7 @@ typedef struct cr_zone_spot {
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
-    int32_t rubbing;     // nonzero: some candidate has friction
+    int32_t rubbing;     // nonzero: some candidate has friction; while it is solved, some line
     int32_t holds;       // iterates for which friction had to be held
     double along;        // how far the given motions have gone, 0..1
     double worth, slope; // of the function to be made small, before the last step and along it
@@ -123,6 +123,8 @@ struct cr_zone {
     CR_ARRAY(cr_vec3) before; // [point.count] positions at the last accepted iterate
     CR_ARRAY(double) numbers; // one block for the vectors below
     double *z, *target, *grad, *d, *mass, *z_before, *scratch; // [n]
+    CR_ARRAY(double) dual;                                     // of zone_dual.c
+    CR_ARRAY(int32_t) dual_set;
     cr_zone_matrix matrix;
     struct cr_zone_dense* dense; // NULL until it is asked for
     cr_zone_report report;
@@ -206,8 +208,11 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 
 // zone_lcp.c: the Newton step with its working set.
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
-// circles, CAROM_ERR_NOT_POSITIVE when the matrix is not.
-carom_status cr_zone_lcp_solve(cr_zone* zone);
-// zone_ipm.c: the same step with the friction forces held (or sprung, see cr_zone_line_hold), by an
-// interior point: slower, and always solvable when the matrix is symmetric and positive.
-carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick);
+// circles, CAROM_ERR_NOT_POSITIVE when the matrix is not. `friction` 0: it is held, and in grad.
+carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction);
+int cr_zone_lcp_dual(const cr_zone* zone); // whether zone_dual.c helps it
+// zone_dual.c: the working set of that step alone, from `active` as it is.
+// CAROM_ERR_NO_CONVERGENCE: there is none, or it was not found.
+carom_status cr_zone_dual_find(cr_zone* zone, int32_t friction);
+// zone_ipm.c: the same step with the friction forces held and in grad, by an interior point: slower, and always solvable when the matrix is symmetric and positive.
+carom_status cr_zone_ipm_solve(cr_zone* zone);

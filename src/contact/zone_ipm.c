@@ -118,18 +118,8 @@ static carom_status factor(cr_zone* zone)
     return status;
 }
 
-carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick)
+carom_status cr_zone_ipm_solve(cr_zone* zone)
 {
-    for (int32_t i = 0; i < zone->line.count; i++) { // friction as it is now
-        const cr_zone_line* line = &zone->line.items[i];
-        const double rub = cr_zone_line_rub(zone, line, stick);
-        for (int b = 0; b < line->block_count; b++) {
-            double* at = zone->grad + zone->block.items[line->block[b]].first;
-            for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
-                at[k - line->offset[b]] += rub * line->f[k];
-            }
-        }
-    }
     const scales scale = start(zone);
     double* dd = zone->scratch;
     for (int round = 0; round < MOST_ROUNDS; round++) {

@@ -1,15 +1,17 @@
 #include "contact/zone_inside.h"
 #include <string.h>
 
-// Rounds of exchange before the interior point takes over: a good start needs one or two.
-enum { MOST_ROUNDS = 12 };
+// Rounds of exchange before the interior point takes over: a good start needs one or two. In a zone
+// with cloth and not too many rows the working set is looked for among the multipliers before that:
+// a factor of a sheet costs as much as many rows.
+enum { MOST_ROUNDS = 12, PATIENCE = 2, MOST_DUAL = 200 };
 // A multiplier or a gap counts as negative when it is so by more than round-off, relative to the
 // largest one.
 static const double sign_noise = 1e-12;
 
 // With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0. Putting
 // lam = -(g + a.d)/eps into the first gives  (H + B A/eps) d = -grad - B g/eps.
-static carom_status solve_set(cr_zone* zone)
+static carom_status solve_set(cr_zone* zone, int32_t friction)
 {
     carom_status status = cr_zone_matrix_begin(&zone->matrix);
     if (status != CAROM_OK) {
@@ -21,8 +23,8 @@ static carom_status solve_set(cr_zone* zone)
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
-            cr_zone_line_add(zone, line, 1.0 / line->eps, 1);
-            cr_zone_line_push(zone, line, -line->row.gap / line->eps, 1, zone->d);
+            cr_zone_line_add(zone, line, 1.0 / line->eps, friction);
+            cr_zone_line_push(zone, line, -line->row.gap / line->eps, friction, zone->d);
         }
     }
     status = cr_zone_matrix_factor(&zone->matrix);
@@ -37,7 +39,7 @@ static carom_status solve_set(cr_zone* zone)
 
 // One sweep of refinement on the eliminated system would not help lam, which is a small difference;
 // so refine the pair (d, lam) itself: r1 = -grad - H d + B lam, r2 = -g - a.d - eps lam.
-static void refine(cr_zone* zone)
+static void refine(cr_zone* zone, int32_t friction)
 {
     double* r = zone->scratch;
     cr_zone_matrix_apply(&zone->matrix, zone->d, r);
@@ -49,7 +51,7 @@ static void refine(cr_zone* zone)
         if (line->active) {
             const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
             const double r2 = -line->row.gap - ad - line->eps * line->row.lam;
-            cr_zone_line_push(zone, line, line->row.lam + r2 / line->eps, 1, r);
+            cr_zone_line_push(zone, line, line->row.lam + r2 / line->eps, friction, r);
             line->ahead = r2; // kept for the second half
         }
     }
@@ -92,21 +94,31 @@ static int32_t exchange(cr_zone* zone)
     return changed;
 }
 
+int cr_zone_lcp_dual(const cr_zone* zone)
+{
+    return zone->task->member_sheet_count > 0 && zone->line.count <= MOST_DUAL;
+}
+
 // The Newton step d and the multipliers of the linearised problem at the current iterate. The
 // working set starts from the lines that carry a load or have come too near.
-carom_status cr_zone_lcp_solve(cr_zone* zone)
+carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
 {
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         line->active = line->row.lam > 0.0 || line->row.gap < 0.0;
     }
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        const carom_status status = solve_set(zone);
+    const int dual = cr_zone_lcp_dual(zone);
+    for (int round = 0; round < (dual ? 2 * PATIENCE : MOST_ROUNDS); round++) {
+        carom_status status =
+            round == PATIENCE && dual ? cr_zone_dual_find(zone, friction) : CAROM_OK;
+        if (status == CAROM_OK) {
+            status = solve_set(zone, friction);
+        }
         if (status != CAROM_OK) {
             return status;
         }
         if (exchange(zone) == 0) {
-            refine(zone);
+            refine(zone, friction);
             for (int32_t i = 0; i < zone->line.count; i++) {
                 cr_zone_line* line = &zone->line.items[i];
                 line->row.lam = line->active ? cr_max(line->row.lam, 0.0) : 0.0;

@@ -219,6 +219,17 @@ void cr_zone_matrix_solve(cr_zone_matrix* m, double* x)
     }
 }
 
+void cr_zone_matrix_solve_many(cr_zone_matrix* m, int32_t count, double* x)
+{
+    if (!m->dense) {
+        cr_block_factor_solve_many(m->sparse_factor, count, x);
+        return;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        cr_zone_matrix_solve(m, x + (ptrdiff_t)i * m->scalar_count);
+    }
+}
+
 void cr_zone_matrix_solve_transposed(cr_zone_matrix* m, double* x)
 {
     if (!m->dense) {

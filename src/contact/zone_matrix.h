@@ -42,4 +42,6 @@ carom_status cr_zone_matrix_factor(cr_zone_matrix* m);
 // Back to H, the factor stays.
 void cr_zone_matrix_reset(cr_zone_matrix* m);
 void cr_zone_matrix_solve(cr_zone_matrix* m, double* x);
+// count right-hand sides, x[count][scalar_count]
+void cr_zone_matrix_solve_many(cr_zone_matrix* m, int32_t count, double* x);
 void cr_zone_matrix_solve_transposed(cr_zone_matrix* m, double* x);

@@ -1,33 +1,19 @@
 #include "bodies/spin_held.h"
 #include "dynamics/targets.h"
-#include "sim/sim_inside.h"
+#include "sim/expect.h"
 #include <string.h>
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 enum { MOST_WIDENINGS = 6 };
 // While there are widenings left, a zone of bodies asks for one after so many cramped iterates in a
 // row. Cloth takes more of them to find out how much it wants.
-enum { MOST_CRAMPED = 3 };
+enum { MOST_CRAMPED = 3, MOST_CRAMPED_CLOTH = 5 };
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
-
-// Whether what the first iterates of an island want is taken for what it needs.
-static int believes(const cr_sim* sim, const cr_worker* worker, int32_t most)
-{
-    return worker->sheet.count == 0 && sim->retries < most;
-}
 
 static cr_vec3 gravity(const cr_model* model)
 {
     return cr_vec3_load(model->world.gravity);
-}
-
-// NULL when nothing may touch: then the list of all may never have been taken.
-static const cr_candidate* candidates_of(const cr_sim* sim, const cr_island* island)
-{
-    return island->candidate_end > island->candidate_begin
-               ? sim->near.candidate.items + island->candidate_begin
-               : NULL;
 }
 
 // Puts the members back to where the step began.
@@ -152,15 +138,13 @@ cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h
 
 // The rows of the zone just solved: none where cloth or a moving obstacle takes part, whose work is
 // not in the balance.
-static carom_status gather_balance(cr_sim* sim, cr_worker* worker, int32_t index)
+static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
 {
-    const cr_candidate* candidates =
-        sim->near.candidate.items + sim->near.island.items[index].candidate_begin;
     const cr_zone_row* rows;
     const int32_t count = cr_zone_rows(worker->zone, &rows);
     worker->balance.count = 0;
     for (int32_t i = 0; i < count && worker->sheet.count == 0; i++) {
-        cr_candidate candidate = candidates[rows[i].candidate];
+        cr_candidate candidate = worker->candidate[rows[i].candidate];
         cr_balance_row row;
         candidate.compliance = rows[i].compliance;
         if (!cr_island_balance_row(sim->model, &candidate, rows[i].lam, &row)) {
@@ -210,146 +194,15 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
     }
 }
 
-// How far the farthest vertex of a frame is from the way that is expected of it.
-static double frame_off(const cr_sim* sim, int32_t f)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    return cr_carry_off(&sim->carry[bodies->frame_body[f]], bodies->extent[f],
-                        cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f)),
-                        cr_vec3_load(sim->next.t + 3 * f));
-}
-
-// How far a node is from the way that is expected of it.
-static double node_off(const cr_sim* sim, int32_t n)
-{
-    const int32_t v = sim->model->bodies.node_vertex[n];
-    return cr_carry_off_segment(cr_vec3_load(sim->start + 3 * v), cr_vec3_load(sim->ahead + 3 * v),
-                                cr_vec3_load(sim->next.x + 3 * n));
-}
-
-// Nobody has wanted anything yet.
-static void forget_wants(cr_sim* sim, const cr_worker* worker)
-{
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        sim->wants[worker->frame.items[i]] = 0.0;
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_wants[n] = 0.0;
-        }
-    }
-}
-
-// Whether any member has got farther than its reach; each that has gets a reach that would have
-// done.
-static int overreached(cr_sim* sim, const cr_worker* worker)
-{
-    int any = 0;
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
-        const double far = frame_off(sim, f);
-        if (!(far <= sim->carry[b].reach)) {
-            any = 1;
-            sim->carry[b].reach = 1.5 * far;
-        }
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            const double far = node_off(sim, n);
-            if (!(far <= sim->node_reach[n])) {
-                any = 1;
-                sim->node_reach[n] = 1.5 * far;
-            }
-        }
-    }
-    return any;
-}
-
-static double frame_range(const cr_sim* sim, int32_t f)
-{
-    const cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
-    return cr_carry_length(carry, sim->model->bodies.extent[f]) + carry->reach;
-}
-
-// The farthest that anything of the island was expected to go: its members, and what moves by
-// script and may hit them.
-static double farthest(const cr_sim* sim, const cr_worker* worker, int32_t index)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    const cr_island* island = &sim->near.island.items[index];
-    double most = 0.0;
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        most = cr_max(most, frame_range(sim, worker->frame.items[i]));
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            most = cr_max(most, sim->node_reach[n]);
-        }
-    }
-    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
-        const cr_pair* pair = &sim->near.candidate.items[i].pair;
-        for (int k = 0; k < 4; k += 3) {
-            const int32_t b = bodies->vertex_body[pair->v[k]];
-            if (bodies->kind[b] == CR_BODY_KINEMATIC) {
-                most = cr_max(most, frame_range(sim, bodies->frame[b]));
-            }
-        }
-    }
-    return most;
-}
-
-// The zone did not converge and a body wanted more room. At first it is expected where it wanted to
-// be instead: a body that hits something goes on in another direction, not in all of them. Where
-// that was not it, or is farther than anything near goes, it gets more room on all sides, up to
-// what the fastest of the island has on top of its own: what lies still goes as far as what hits
-// it.
-static void widen_frame(cr_sim* sim, int32_t f, double most, int believed)
-{
-    cr_carry* carry = &sim->carry[sim->model->bodies.frame_body[f]];
-    const double extent = sim->model->bodies.extent[f];
-    cr_carry anew = *carry;
-    anew.r1 = sim->wish[f].r1;
-    anew.t1 = sim->wish[f].t1;
-    anew.still = 0;
-    const double length = cr_carry_length(&anew, extent);
-    if (sim->wants[f] > 0.0 && believed && length <= 2.0 * most) {
-        carry->r1 = anew.r1;
-        carry->t1 = anew.t1;
-        carry->reach += CR_SIM_SLACK * length;
-        return;
-    }
-    carry->reach += cr_min(1.5 * sim->wants[f], most);
-}
-
-// Nodes likewise, on all sides.
-static void widen(cr_sim* sim, const cr_worker* worker, int32_t index)
-{
-    const double most = farthest(sim, worker, index);
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        widen_frame(sim, worker->frame.items[i], most, believes(sim, worker, MOST_WISHES));
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_reach[n] += cr_min(1.5 * sim->node_wants[n], most);
-        }
-    }
-}
-
 // Impulses of the zone's rows, and what the next part or step will look for first.
 static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index, double h)
 {
     cr_island_result* result = &sim->island.items[index];
-    const cr_island* island = &sim->near.island.items[index];
     const cr_zone_row* rows;
     const int32_t count = cr_zone_rows(worker->zone, &rows);
     result->memory.count = 0;
     for (int32_t i = 0; i < count; i++) {
-        const cr_candidate* c =
-            &sim->near.candidate.items[island->candidate_begin + rows[i].candidate];
+        const cr_candidate* c = &worker->candidate[rows[i].candidate];
         const cr_contact contact = {
             .body = {sim->model->bodies.vertex_body[c->pair.v[0]],
                      sim->model->bodies.vertex_body[c->pair.v[3]]},
@@ -387,14 +240,6 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .obstacle1 = sim->obstacle1,
         .from = from,
         .to = to,
-        .carry = sim->carry,
-        .ahead = sim->ahead,
-        .node_reach = sim->node_reach,
-        .start = sim->start,
-        .wants = sim->wants,
-        .wish = sim->wish,
-        .node_wants = sim->node_wants,
-        .most_cramped = believes(sim, worker, MOST_WIDENINGS) ? MOST_CRAMPED : INT32_MAX,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
         .slack = model->world.cloth_paper,
@@ -415,13 +260,22 @@ carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, d
 static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
                                double to, const cr_contact_memory* warm, int32_t warm_count)
 {
-    const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
+    const cr_expect* expect = worker->expect;
     cr_zone_task task = cr_island_task(sim, worker, h, from, to);
-    task.candidate_count = island->candidate_end - island->candidate_begin;
-    task.candidate = candidates_of(sim, island);
+    task.candidate_count = worker->candidate_count;
+    task.candidate = worker->candidate;
     task.warm_count = warm_count;
     task.warm = warm;
+    task.carry = expect->carry;
+    task.start = expect->start;
+    task.ahead = expect->ahead;
+    task.node_reach = expect->node_reach;
+    task.wants = sim->wants;
+    task.wish = sim->wish;
+    task.node_wants = sim->node_wants;
+    task.most_cramped = worker->most_cramped;
+    task.max_iterations = worker->most_iterations;
     cr_zone_report report = {0};
     const carom_status status = cr_zone_solve(worker->zone, &task, &report);
     result->report.iterations += report.iterations;
@@ -442,7 +296,6 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
 {
     const cr_model* model = sim->model;
     const cr_motion* motion = &sim->motion;
-    const cr_candidate* candidates = candidates_of(sim, &sim->near.island.items[index]);
     cr_record* record = &sim->island.items[index].record;
     cr_record_part part = {.h = h,
                            .from = from,
@@ -481,7 +334,7 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     const cr_zone_row* rows = NULL;
     const int32_t row_count = alone ? 0 : cr_zone_rows(worker->zone, &rows);
     for (int32_t i = 0; i < row_count && ok; i++) {
-        cr_record_row row = {candidates[rows[i].candidate], rows[i].lam};
+        cr_record_row row = {worker->candidate[rows[i].candidate], rows[i].lam};
         row.candidate.compliance = rows[i].compliance;
         ok = cr_array_push(&record->row, row);
     }
@@ -525,11 +378,10 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
                          double to)
 {
     const cr_model* model = sim->model;
-    const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
     cr_events_task task = cr_island_events(sim, worker, h, from, to);
-    task.candidate_count = island->candidate_end - island->candidate_begin;
-    task.candidate = candidates_of(sim, island);
+    task.candidate_count = worker->candidate_count;
+    task.candidate = worker->candidate;
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);
     const cr_events_contact* hits;
@@ -551,64 +403,93 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     return status;
 }
 
-// The step as `parts` equal parts. Fails as a whole; the caller rewinds.
-static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
+carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
+                            double to)
 {
-    const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
-    const double h = sim->model->world.dt / parts;
-    const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
+    const int alone = worker->candidate_count == 0 && worker->sheet.count == 0;
+    const int32_t impacts = result->impacts;
+    const int first = from == 0.0;
+    carom_status status = CAROM_OK;
+    cr_island_aim(sim, worker, h);
+    worker->balance.count = worker->bounced = 0;
+    cr_expect_forget(sim, worker);
+    if (!alone) {
+        status = cr_island_predict(sim, worker, h, from, to);
+        if (status == CAROM_OK) {
+            status = meet(sim, worker, index, h, from, to);
+        }
+        if (status == CAROM_OK) {
+            status = solve_part(sim, worker, index, h, from, to,
+                                first ? sim->state.memory.items : worker->warm.items,
+                                first ? sim->state.memory.count : worker->warm.count);
+        }
+        if (status == CAROM_OK) {
+            status = keep_contacts(sim, worker, index, h);
+        }
+        if (status == CAROM_OK) {
+            status = gather_balance(sim, worker);
+        }
+        if (status != CAROM_OK) {
+            return status;
+        }
+        worker->warm.count = 0;
+        for (int32_t i = 0; i < result->memory.count; i++) {
+            if (!cr_array_push(&worker->warm, result->memory.items[i])) {
+                return CAROM_ERR_MEMORY;
+            }
+        }
+    }
+    if (sim->keeps) {
+        status = write_down(sim, worker, index, h, from, to, alone, result->impacts > impacts);
+    }
+    if (status == CAROM_OK) {
+        advance(sim, worker, h, from, to);
+    }
+    return status;
+}
+
+void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t index)
+{
+    cr_island_result* result = &sim->island.items[index];
     result->contact.count = result->impacts = 0;
     cr_record_clear(&result->record);
     rewind_members(sim, worker);
-    const cr_contact_memory* warm = sim->state.memory.items;
-    int32_t warm_count = sim->state.memory.count;
+}
+
+// The step as `parts` equal parts. Fails as a whole.
+static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
+{
+    cr_island_rewind(sim, worker, index);
     for (int32_t part = 0; part < parts; part++) {
-        const double from = (double)part / parts, to = (double)(part + 1) / parts;
-        const int32_t impacts = result->impacts;
-        cr_island_aim(sim, worker, h);
-        worker->balance.count = worker->bounced = 0;
-        forget_wants(sim, worker);
-        if (!alone) {
-            carom_status status = cr_island_predict(sim, worker, h, from, to);
-            if (status == CAROM_OK) {
-                status = meet(sim, worker, index, h, from, to);
-            }
-            if (status == CAROM_OK) {
-                status = solve_part(sim, worker, index, h, from, to, warm, warm_count);
-            }
-            if (status == CAROM_OK) {
-                status = keep_contacts(sim, worker, index, h);
-            }
-            if (status == CAROM_OK) {
-                status = gather_balance(sim, worker, index);
-            }
-            if (status != CAROM_OK) {
-                return status;
-            }
-            worker->warm.count = 0;
-            for (int32_t i = 0; i < result->memory.count; i++) {
-                if (!cr_array_push(&worker->warm, result->memory.items[i])) {
-                    return CAROM_ERR_MEMORY;
-                }
-            }
-            warm = worker->warm.items;
-            warm_count = worker->warm.count;
+        const carom_status status =
+            cr_island_part(sim, worker, index, sim->model->world.dt / parts, (double)part / parts,
+                           (double)(part + 1) / parts);
+        if (status != CAROM_OK) {
+            return status;
         }
-        if (sim->keeps) {
-            const carom_status status =
-                write_down(sim, worker, index, h, from, to, alone, result->impacts > impacts);
-            if (status != CAROM_OK) {
-                return status;
-            }
-        }
-        advance(sim, worker, h, from, to);
-        if (overreached(sim, worker)) {
-            result->narrow = 1;
+        if (cr_expect_missed(sim, worker)) {
+            sim->island.items[index].narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }
     }
     return CAROM_OK;
+}
+
+int cr_island_rubs(const cr_worker* worker)
+{
+    int rubs = 0;
+    for (int32_t i = 0; i < worker->candidate_count; i++) {
+        rubs |= worker->candidate[i].friction > 0.0;
+    }
+    return rubs;
+}
+
+void cr_island_ease(cr_worker* worker, double share)
+{
+    for (int32_t i = 0; i < worker->candidate_count; i++) {
+        worker->candidate[i].friction *= share;
+    }
 }
 
 // Not solved in any number of parts: what is light and wedged between heavy things may have no
@@ -618,16 +499,9 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     static const double share[] = {0.5, 0.5, 0.0}; // of what is left
     static const int32_t parts[] = {1, 4, 16};
-    const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
-    int rubs = 0;
-    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
-        rubs |= sim->near.candidate.items[i].friction > 0.0;
-    }
-    for (int s = 0; s < 3 && rubs; s++) {
-        for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
-            sim->near.candidate.items[i].friction *= share[s];
-        }
+    for (int s = 0; s < 3 && cr_island_rubs(worker); s++) {
+        cr_island_ease(worker, share[s]);
         for (int p = 0; p < 3; p++) {
             result->parts = parts[p];
             result->eased = 1;
@@ -639,14 +513,19 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
     }
 }
 
-void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
+carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     const cr_model* model = sim->model;
     const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
+    worker->expect = &sim->whole;
+    worker->candidate_count = island->candidate_end - island->candidate_begin;
+    // when nothing may touch the list of all may never have been taken
+    worker->candidate =
+        worker->candidate_count > 0 ? sim->near.candidate.items + island->candidate_begin : NULL;
     result->memory.count = result->contact.count = 0;
-    result->narrow = result->eased = 0;
+    result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
     result->status = CAROM_OK;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
@@ -656,9 +535,39 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
                            : cr_array_push(&worker->frame, model->bodies.frame[b]);
         if (!ok) {
             result->status = CAROM_ERR_MEMORY;
-            return;
         }
     }
+    return result->status;
+}
+
+// Cloth that is hit moves in ways that nobody foresees, and more of them the longer the step is: an
+// island with cloth is solved at once, or else its parts look around by themselves (parts.h).
+static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    cr_island_result* result = &sim->island.items[index];
+    worker->most_cramped = MOST_CRAMPED_CLOTH;
+    worker->most_iterations = sim->model->world.max_iterations < CR_SIM_HOPEFUL
+                                  ? sim->model->world.max_iterations
+                                  : CR_SIM_HOPEFUL;
+    result->parts = 1;
+    result->status = try_parts(sim, worker, index, 1);
+    result->hard = result->narrow || result->status == CAROM_ERR_NO_CONVERGENCE;
+    result->narrow = result->hard;
+}
+
+void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    const cr_model* model = sim->model;
+    cr_island_result* result = &sim->island.items[index];
+    if (cr_island_open(sim, worker, index) != CAROM_OK) {
+        return;
+    }
+    if (worker->sheet.count > 0) {
+        step_cloth(sim, worker, index);
+        return;
+    }
+    worker->most_cramped = sim->retries < MOST_WIDENINGS ? MOST_CRAMPED : INT32_MAX;
+    worker->most_iterations = model->world.max_iterations;
     for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
         result->parts = 1 << halving;
         result->report.cramped = 0;
@@ -667,7 +576,7 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
         if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
-            widen(sim, worker, index);
+            cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
             result->narrow = 1;
             return;
         }

@@ -258,7 +258,17 @@ static int32_t island_of(const cr_near* near, const cr_candidate* c)
     return a >= 0 ? a : near->body_island[vertex_body[c->pair.v[3]]];
 }
 
-static carom_status group(cr_near* near)
+// Joins the bodies of each role > 0, which is the number of one of them, from 1.
+static void join_roles(cr_near* near, const int32_t* role)
+{
+    for (int32_t b = 0; b < near->model->bodies.body_count; b++) {
+        if (role[b] > 0) {
+            join(near->parent, b, role[b] - 1);
+        }
+    }
+}
+
+static carom_status group(cr_near* near, const int32_t* role)
 {
     const cr_model* model = near->model;
     const int32_t body_count = model->bodies.body_count;
@@ -269,6 +279,9 @@ static carom_status group(cr_near* near)
             first_moving = first_moving < 0 ? b : first_moving;
             join(near->parent, b, first_moving);
         }
+    }
+    if (role) {
+        join_roles(near, role);
     }
     for (int32_t i = 0; i < near->found.count; i++) {
         const cr_pair* pair = &near->found.items[i].pair;
@@ -325,7 +338,7 @@ static carom_status group(cr_near* near)
     return CAROM_OK;
 }
 
-carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
+carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
     const cr_body_set* bodies = &near->model->bodies;
     for (int32_t n = 0; n < bodies->node_count; n++) {
@@ -333,10 +346,14 @@ carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worke
         near->vertex_reach[v] = look->node_reach[n] + near->margin[bodies->vertex_body[v]];
     }
     cr_broad_carry(near->broad, look->carry, near->margin);
-    carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
-                                        worker_count, &near->pair);
-    if (status == CAROM_OK) {
-        status = filter(near, look);
-    }
-    return status == CAROM_OK ? group(near) : status;
+    cr_broad_assign(near->broad, look->role);
+    const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
+                                              worker_count, &near->pair);
+    return status == CAROM_OK ? filter(near, look) : status;
+}
+
+carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
+{
+    const carom_status status = cr_near_list(near, look, worker_count);
+    return status == CAROM_OK ? group(near, look->role) : status;
 }

@@ -41,7 +41,12 @@ typedef struct cr_near_look {
                               // the vertices of all candidates
     const double* ahead;      // [3*vertex_count] m, of cloth: the end of the straight way
     const double* node_reach; // [node_count] m
+    const int32_t* role;      // [body_count] of cr_broad_assign, or NULL
 } cr_near_look;
 
-// Every pair that can come within twice its thickness becomes a candidate.
+// Every pair that can come within twice its thickness becomes a candidate, and what they join an
+// island. Bodies of the same role > 0, the number of one of them from 1, are of one island, too.
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count);
+
+// The candidates alone, into `found`; islands and their candidates stay what they were.
+carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count);

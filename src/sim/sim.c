@@ -1,6 +1,6 @@
 #include "sim/sim.h"
 #include "core/memory.h"
-#include "sim/sim_inside.h"
+#include "sim/expect.h"
 #include <string.h>
 
 static carom_status take_scratch(cr_sim* sim)
@@ -20,20 +20,24 @@ static carom_status take_scratch(cr_sim* sim)
     sim->q_target = cr_memory_take(f, sizeof(cr_quat));
     sim->obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
     sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
-    sim->start = cr_memory_take(3 * v, sizeof(double));
-    sim->ahead = cr_memory_take(3 * v, sizeof(double));
     sim->body_before = cr_memory_take(b, sizeof(int32_t));
-    sim->carry = cr_memory_take(b, sizeof(cr_carry));
-    sim->node_reach = cr_memory_take(n, sizeof(double));
+    sim->hard = cr_memory_take(b, sizeof(int32_t));
+    sim->taking = cr_memory_take(b, sizeof(int32_t));
     sim->wish = cr_memory_take(f, sizeof(cr_carry));
     sim->wants = cr_memory_take(f, sizeof(double));
     sim->node_wants = cr_memory_take(n, sizeof(double));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
-                   sim->obstacle1 && sim->start && sim->carry && sim->node_reach && sim->wants &&
-                   sim->wish && sim->node_wants && sim->ahead && sim->body_before && sim->driven &&
-                   sim->node_driven;
-    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
+                   sim->obstacle1 && sim->hard && sim->taking && sim->wants && sim->wish &&
+                   sim->node_wants && sim->body_before && sim->driven && sim->node_driven;
+    carom_status status = ok ? CAROM_OK : CAROM_ERR_MEMORY;
+    if (status == CAROM_OK) {
+        status = cr_expect_init(&sim->whole, bodies);
+    }
+    if (status == CAROM_OK && n > 0) {
+        status = cr_expect_init(&sim->part, bodies);
+    }
+    return status;
 }
 
 // Beyond, a thread more only takes memory; and no system lets a program have millions of them.
@@ -101,11 +105,11 @@ void cr_sim_destroy(cr_sim* sim)
     }
     release_results(sim->island.items, sim->island_ready);
     release_results(sim->island_before.items, sim->before_ready);
-    void* const blocks[] = {
-        sim->worker,     sim->force,          sim->torque,      sim->node_force, sim->force_now,
-        sim->torque_now, sim->node_force_now, sim->q_target,    sim->obstacle0,  sim->obstacle1,
-        sim->start,      sim->carry,          sim->node_reach,  sim->wants,      sim->wish,
-        sim->node_wants, sim->ahead,          sim->body_before, sim->driven,     sim->node_driven};
+    void* const blocks[] = {sim->worker,    sim->force,      sim->torque,         sim->node_force,
+                            sim->force_now, sim->torque_now, sim->node_force_now, sim->q_target,
+                            sim->obstacle0, sim->obstacle1,  sim->hard,           sim->taking,
+                            sim->wants,     sim->wish,       sim->node_wants,     sim->body_before,
+                            sim->driven,    sim->node_driven};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -115,6 +119,8 @@ void cr_sim_destroy(cr_sim* sim)
     cr_state_release(&sim->state);
     cr_state_release(&sim->next);
     cr_motion_release(&sim->motion);
+    cr_expect_release(&sim->whole);
+    cr_expect_release(&sim->part);
     cr_near_release(&sim->near);
     cr_memory_free(sim);
 }

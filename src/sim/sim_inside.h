@@ -12,6 +12,19 @@
 // A body may miss where it is expected by this much of its way, before anything was tried.
 #define CR_SIM_SLACK 0.25
 
+// A zone with cloth that can still be split is given up after so many iterations: one that
+// converges takes less than ten as a rule.
+enum { CR_SIM_HOPEFUL = 20 };
+
+// What is expected of everything over a stretch of time, and by how much it may miss that: see
+// collision/carry.h.
+typedef struct cr_expect {
+    double* start;      // [3*vertex_count] m, of cloth, and of all that is a candidate
+    double* ahead;      // [3*vertex_count] m, where cloth is expected
+    cr_carry* carry;    // [body_count] what is expected of the others
+    double* node_reach; // [node_count] m, by how much a node may miss `ahead`
+} cr_expect;
+
 // What solving one island left behind.
 typedef struct cr_island_result {
     int32_t done;   // nonzero: what follows is of the island it stands for
@@ -21,6 +34,7 @@ typedef struct cr_island_result {
     int32_t impacts; // events, of all parts
     int32_t parts;
     int32_t eased; // nonzero: solved with less friction than it has
+    int32_t hard;  // nonzero: it has cloth, and one solve did not do
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
@@ -37,6 +51,11 @@ typedef struct cr_worker {
     CR_ARRAY(cr_contact_memory) warm;
     CR_ARRAY(cr_balance_row) balance; // contacts of the last zone
     int32_t bounced;                  // nonzero: there was an impact with restitution before it
+    cr_expect* expect;                // of the stretch under way
+    int32_t candidate_count;
+    cr_candidate* candidate; // [candidate_count] of the stretch under way
+    int32_t most_iterations; // of one zone
+    int32_t most_cramped;    // iterates in a row that want more room, after which it asks for that
 } cr_worker;
 
 struct cr_sim {
@@ -54,12 +73,13 @@ struct cr_sim {
     cr_motion motion;
     cr_quat* q_target;              // [frame_count] orientation of motion.rp
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
-    double* start;                  // [3*vertex_count] m, of cloth, and of all that is a candidate
-    double* ahead;                  // [3*vertex_count] m, where cloth is expected
-    cr_carry* carry;                // [body_count] what is expected of the others
-    double* node_reach;             // [node_count] m, by how much a node may miss `ahead`
-    cr_carry* wish;                 // [frame_count] r1, t1: where they would have been then
-    double *wants, *node_wants;     // [frame_count], [node_count] m, what iterates asked for beyond
+    cr_expect whole;                // of the step: nobody leaves it, so islands do not meet
+    cr_expect part;                 // of the part of a step that looks around by itself
+    int32_t* hard;    // [body_count] > 0: of an island whose parts look around by themselves
+    int32_t any_hard; // nonzero: there is one
+    int32_t* taking;  // [body_count] roles in such a part: who is not of the island is not there
+    cr_carry* wish;   // [frame_count] r1, t1: where they would have been then
+    double *wants, *node_wants; // [frame_count], [node_count] m, what iterates asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
@@ -103,3 +123,14 @@ int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, 
 void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);
+// What that is made of: a worker takes up the island as the look around has left it ...
+carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t island);
+// ... puts its members back to where the step began, with nothing done ...
+void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t island);
+// ... and moves them from `from` to `to` of the step, 0..1, which take h s. Where that fails they
+// stay where they were; contacts of impacts may have been added all the same.
+carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t island, double h, double from,
+                            double to);
+// Whether there is friction in the candidates, and less of it.
+int cr_island_rubs(const cr_worker* worker);
+void cr_island_ease(cr_worker* worker, double share);

@@ -2,7 +2,8 @@
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/parallel.h"
-#include "sim/sim_inside.h"
+#include "sim/expect.h"
+#include "sim/parts.h"
 #include <string.h>
 
 // A step whose look around was too narrow is done again with a wider one at most this often.
@@ -92,12 +93,12 @@ void cr_sim_move_scripted(cr_sim* sim)
         cr_quat_store(sim->next.q + 4 * f, q1);
         cr_vec3_store(sim->next.v + 3 * f, cr_vec3_scale(1.0 / h, cr_vec3_sub(t1, t0)));
         cr_vec3_store(sim->next.om + 3 * f, cr_vec3_scale(1.0 / h, turn));
-        sim->carry[b] = (cr_carry){
+        sim->whole.carry[b] = (cr_carry){
             .r0 = r0, .r1 = r1, .t0 = t0, .t1 = t1, .still = bodies->kind[b] == CR_BODY_FIXED};
         for (int32_t v = bodies->vertex[b]; v < bodies->vertex[b + 1]; v++) {
             const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
-            sim->obstacle0[v] = cr_carry_start(&sim->carry[b], p);
-            sim->obstacle1[v] = cr_carry_end(&sim->carry[b], p);
+            sim->obstacle0[v] = cr_carry_start(&sim->whole.carry[b], p);
+            sim->obstacle1[v] = cr_carry_end(&sim->whole.carry[b], p);
         }
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
@@ -112,58 +113,23 @@ void cr_sim_move_scripted(cr_sim* sim)
     }
 }
 
-// Everything is expected on the straight way of its velocity, or to stop there: what rests will
-// rest. It may miss that by what loads add in the step, a part of the way, and its thickness. What
-// goes farther is found out afterwards.
-static void foresee(cr_sim* sim)
-{
-    const cr_model* model = sim->model;
-    const cr_body_set* bodies = &model->bodies;
-    const double h = model->world.dt;
-    const double fall = h * h * cr_vec3_norm(cr_vec3_load(model->world.gravity));
-    for (int32_t f = 0; f < bodies->frame_count; f++) {
-        const int32_t b = bodies->frame_body[f];
-        if (bodies->kind[b] != CR_BODY_RIGID) {
-            continue;
-        }
-        const cr_quat q = cr_quat_load(sim->state.q + 4 * f);
-        const cr_vec3 v = cr_vec3_load(sim->state.v + 3 * f);
-        const cr_vec3 om = cr_vec3_load(sim->state.om + 3 * f);
-        const cr_target target = cr_island_target(sim, f, h, q, v, om);
-        const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
-        cr_carry* carry = &sim->carry[b];
-        *carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(sim->state.t + 3 * f));
-        carry->r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
-        carry->t1 = cr_vec3_add_scaled(carry->t0, h, v);
-        carry->still = 0;
-        carry->reach = CR_SIM_SLACK * cr_carry_length(carry, bodies->extent[f]) +
-                       bodies->radius[b] +
-                       cr_carry_off(carry, bodies->extent[f], cr_quat_to_matrix(target.q),
-                                    cr_vec3_add(carry->t0, target.u));
-    }
-    for (int32_t n = 0; n < bodies->node_count; n++) {
-        const double pushed =
-            bodies->node_pinned[n]
-                ? 0.0
-                : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
-        const int32_t v = bodies->node_vertex[n];
-        const cr_vec3 way = bodies->node_pinned[n]
-                                ? cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v])
-                                : cr_vec3_scale(h, cr_vec3_load(sim->state.xv + 3 * n));
-        const cr_vec3 at = cr_vec3_load(sim->state.x + 3 * n);
-        cr_vec3_store(sim->start + 3 * v, at);
-        cr_vec3_store(sim->ahead + 3 * v, cr_vec3_add(at, way));
-        sim->node_reach[n] = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed +
-                             bodies->radius[bodies->vertex_body[v]];
-    }
-}
-
 static void run_island(int32_t island, int32_t worker, void* user)
 {
     cr_sim* sim = user;
-    if (!sim->island.items[island].done) {
+    if (!sim->island.items[island].done && !cr_parts_hard(sim, island)) {
         cr_island_step(sim, &sim->worker[worker], island);
         sim->island.items[island].done = 1;
+    }
+}
+
+// Islands that look around by themselves do so one after another: there is one look.
+static void run_hard(cr_sim* sim)
+{
+    for (int32_t i = 0; i < sim->island.count && sim->any_hard; i++) {
+        if (!sim->island.items[i].done) {
+            cr_parts_step(sim, &sim->worker[0], i);
+            sim->island.items[i].done = 1;
+        }
     }
 }
 
@@ -234,8 +200,14 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
 // The results of this try become those of the last one.
 static carom_status put_aside(cr_sim* sim)
 {
-    const carom_status status = make_ready(&sim->island_before.items, &sim->before_ready,
-                                           sim->island.count, &sim->island_before.capacity);
+    carom_status status = make_ready(&sim->island_before.items, &sim->before_ready,
+                                     sim->island.count, &sim->island_before.capacity);
+    for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
+        if (sim->island.items[i].hard) {
+            status = cr_parts_mark(sim, &sim->worker[0], i);
+            sim->island.items[i].narrow = 1;
+        }
+    }
     for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
         const cr_island_result keep = sim->island_before.items[i];
         sim->island_before.items[i] = sim->island.items[i];
@@ -382,13 +354,24 @@ void cr_sim_gather(cr_sim* sim)
     cr_sim_move_scripted(sim);
 }
 
+static void forget_hard(cr_sim* sim)
+{
+    if (sim->any_hard) {
+        memset(sim->hard, 0, (size_t)sim->model->bodies.body_count * sizeof *sim->hard);
+        sim->any_hard = 0;
+    }
+}
+
 carom_status cr_sim_step(cr_sim* sim, carom_error* error)
 {
     cr_sim_gather(sim);
-    foresee(sim);
-    const cr_near_look look = {sim->carry, sim->start, sim->ahead, sim->node_reach};
+    cr_expect_step(sim);
+    forget_hard(sim);
+    cr_near_look look = {sim->whole.carry, sim->whole.start, sim->whole.ahead,
+                         sim->whole.node_reach, NULL};
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
+        look.role = sim->any_hard ? sim->hard : NULL;
         carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
         if (status == CAROM_OK) {
             status = ready_results(sim, retry);
@@ -401,6 +384,7 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
         }
         cr_parallel_for(sim->near.island.count, worth_sharing(sim) ? sim->worker_count : 1,
                         run_island, sim);
+        run_hard(sim);
         int narrow = 0;
         for (int32_t i = 0; i < sim->island.count; i++) {
             narrow |= sim->island.items[i].narrow;

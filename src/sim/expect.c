@@ -1,0 +1,290 @@
+#include "sim/expect.h"
+#include "core/memory.h"
+
+// What lies beyond its reach gets this much more than it took.
+static const double generous = 1.5;
+// Of its sheet's shortest edge, what a node may miss its way by in any case.
+static const double edge_room = 0.3;
+
+carom_status cr_expect_init(cr_expect* expect, const cr_body_set* bodies)
+{
+    const size_t v = (size_t)bodies->vertex_count;
+    expect->start = cr_memory_take(3 * v, sizeof(double));
+    expect->ahead = cr_memory_take(3 * v, sizeof(double));
+    expect->carry = cr_memory_take((size_t)bodies->body_count, sizeof(cr_carry));
+    expect->node_reach = cr_memory_take((size_t)bodies->node_count, sizeof(double));
+    return expect->start && expect->ahead && expect->carry && expect->node_reach ? CAROM_OK
+                                                                                 : CAROM_ERR_MEMORY;
+}
+
+void cr_expect_release(cr_expect* expect)
+{
+    cr_memory_free(expect->start);
+    cr_memory_free(expect->ahead);
+    cr_memory_free(expect->carry);
+    cr_memory_free(expect->node_reach);
+    *expect = (cr_expect){0};
+}
+
+// Everything is expected on the straight way of its velocity, or to stop there: what rests will
+// rest. It may miss that by what loads add, a part of the way, and its thickness. What goes farther
+// is found out afterwards.
+static cr_carry frame_from(const cr_sim* sim, const cr_state* state, int32_t f, double h)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const cr_quat q = cr_quat_load(state->q + 4 * f);
+    const cr_vec3 v = cr_vec3_load(state->v + 3 * f);
+    const cr_vec3 om = cr_vec3_load(state->om + 3 * f);
+    const cr_target target = cr_island_target(sim, f, h, q, v, om);
+    const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
+    cr_carry carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(state->t + 3 * f));
+    carry.r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
+    carry.t1 = cr_vec3_add_scaled(carry.t0, h, v);
+    carry.still = 0;
+    carry.reach = CR_SIM_SLACK * cr_carry_length(&carry, bodies->extent[f]) +
+                  bodies->radius[bodies->frame_body[f]] +
+                  cr_carry_off(&carry, bodies->extent[f], cr_quat_to_matrix(target.q),
+                               cr_vec3_add(carry.t0, target.u));
+    return carry;
+}
+
+// `share` is the part of the step that h is: so much of a scripted way is gone.
+static void expect_node(cr_sim* sim, cr_expect* expect, const cr_state* state, int32_t n, double h,
+                        double share)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const double fall = h * h * cr_vec3_norm(cr_vec3_load(sim->model->world.gravity));
+    const double pushed = bodies->node_pinned[n]
+                              ? 0.0
+                              : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
+    const int32_t v = bodies->node_vertex[n];
+    const cr_vec3 way =
+        bodies->node_pinned[n]
+            ? cr_vec3_scale(share, cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]))
+            : cr_vec3_scale(h, cr_vec3_load(state->xv + 3 * n));
+    const cr_vec3 at = cr_vec3_load(state->x + 3 * n);
+    cr_vec3_store(expect->start + 3 * v, at);
+    cr_vec3_store(expect->ahead + 3 * v, cr_vec3_add(at, way));
+    expect->node_reach[n] =
+        CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed + bodies->radius[bodies->vertex_body[v]];
+}
+
+void cr_expect_step(cr_sim* sim)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    const double h = sim->model->world.dt;
+    for (int32_t f = 0; f < bodies->frame_count; f++) {
+        const int32_t b = bodies->frame_body[f];
+        if (bodies->kind[b] == CR_BODY_RIGID) {
+            sim->whole.carry[b] = frame_from(sim, &sim->state, f, h);
+        }
+    }
+    for (int32_t n = 0; n < bodies->node_count; n++) {
+        expect_node(sim, &sim->whole, &sim->state, n, h, 1.0);
+    }
+}
+
+static double frame_range(const cr_sim* sim, const cr_expect* expect, int32_t f)
+{
+    const cr_carry* carry = &expect->carry[sim->model->bodies.frame_body[f]];
+    return cr_carry_length(carry, sim->model->bodies.extent[f]) + carry->reach;
+}
+
+// The farthest that anything of the island was expected to go: its members, and what moves by
+// script and may hit them.
+static double farthest(const cr_sim* sim, const cr_worker* worker, const cr_expect* expect)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        most = cr_max(most, frame_range(sim, expect, worker->frame.items[i]));
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            most = cr_max(most, expect->node_reach[n]);
+        }
+    }
+    for (int32_t i = 0; i < worker->candidate_count; i++) {
+        const cr_pair* pair = &worker->candidate[i].pair;
+        for (int k = 0; k < 4; k += 3) {
+            const int32_t b = bodies->vertex_body[pair->v[k]];
+            if (bodies->kind[b] == CR_BODY_KINEMATIC) {
+                most = cr_max(most, frame_range(sim, expect, bodies->frame[b]));
+            }
+        }
+    }
+    return most;
+}
+
+// The shortest edge of a sheet. m
+static double shortest_edge(const cr_sim* sim, int32_t sheet)
+{
+    const cr_surface* surface = &sim->model->surface;
+    const int32_t b = sim->model->sheet_body[sheet];
+    double least = HUGE_VAL;
+    for (int32_t e = surface->body_edge[b]; e < surface->body_edge[b + 1]; e++) {
+        const int32_t* v = surface->edge + 2 * (ptrdiff_t)e;
+        const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->part.start + 3 * v[1]),
+                                        cr_vec3_load(sim->part.start + 3 * v[0]));
+        least = cr_min(least, cr_vec3_norm2(way));
+    }
+    return sqrt(least);
+}
+
+// What a node may be pushed aside without its neighbours' neighbours coming into sight costs next
+// to nothing, so it is free to go that far, if anything here does.
+static void free_nodes(cr_sim* sim, const cr_worker* worker)
+{
+    const double most = farthest(sim, worker, &sim->part);
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        const double room = cr_min(most, edge_room * shortest_edge(sim, s));
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->part.node_reach[n] = cr_max(sim->part.node_reach[n], room);
+        }
+    }
+}
+
+// The stretch from `from` to `to` of a motion.
+static cr_carry slice(const cr_carry* whole, double from, double to)
+{
+    cr_carry part = *whole;
+    const cr_mat3 turn = cr_mat3_add_scaled(whole->r1, -1.0, whole->r0);
+    const cr_vec3 way = cr_vec3_sub(whole->t1, whole->t0);
+    if (!whole->still) {
+        part.r0 = cr_mat3_add_scaled(whole->r0, from, turn);
+        part.r1 = cr_mat3_add_scaled(whole->r0, to, turn);
+        part.t0 = cr_vec3_add_scaled(whole->t0, from, way);
+        part.t1 = cr_vec3_add_scaled(whole->t0, to, way);
+    }
+    return part;
+}
+
+void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        if (bodies->kind[b] == CR_BODY_FIXED || bodies->kind[b] == CR_BODY_KINEMATIC) {
+            sim->part.carry[b] = slice(&sim->whole.carry[b], from, to);
+        }
+    }
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        sim->part.carry[bodies->frame_body[f]] = frame_from(sim, &sim->next, f, h);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+            expect_node(sim, &sim->part, &sim->next, n, h, to - from);
+        }
+    }
+    free_nodes(sim, worker);
+}
+
+void cr_expect_forget(cr_sim* sim, const cr_worker* worker)
+{
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        sim->wants[worker->frame.items[i]] = 0.0;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            sim->node_wants[n] = 0.0;
+        }
+    }
+}
+
+// How far the farthest vertex of a frame is from the way that is expected of it.
+static double frame_off(const cr_sim* sim, int32_t f)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    return cr_carry_off(&sim->whole.carry[bodies->frame_body[f]], bodies->extent[f],
+                        cr_quat_to_matrix(cr_quat_load(sim->next.q + 4 * f)),
+                        cr_vec3_load(sim->next.t + 3 * f));
+}
+
+// How far a node is from the way that is expected of it.
+static double node_off(const cr_sim* sim, int32_t n)
+{
+    const int32_t v = sim->model->bodies.node_vertex[n];
+    return cr_carry_off_segment(cr_vec3_load(sim->whole.start + 3 * v),
+                                cr_vec3_load(sim->whole.ahead + 3 * v),
+                                cr_vec3_load(sim->next.x + 3 * n));
+}
+
+int cr_expect_missed(cr_sim* sim, const cr_worker* worker)
+{
+    int any = 0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
+        const double far = frame_off(sim, f);
+        if (!(far <= sim->whole.carry[b].reach)) {
+            any = 1;
+            sim->whole.carry[b].reach = generous * far;
+        }
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            const double far = node_off(sim, n);
+            if (!(far <= sim->whole.node_reach[n])) {
+                any = 1;
+                sim->whole.node_reach[n] = generous * far;
+            }
+        }
+    }
+    return any;
+}
+
+// At first a body is expected where it wanted to be instead: one that hits something goes on in
+// another direction, not in all of them. Where that was not it, or is farther than anything near
+// goes, it gets more room on all sides, up to what the fastest of the island has on top of its own:
+// what lies still goes as far as what hits it.
+static void widen_frame(cr_sim* sim, const cr_worker* worker, int32_t f, double most, int believed)
+{
+    cr_carry* carry = &worker->expect->carry[sim->model->bodies.frame_body[f]];
+    const double extent = sim->model->bodies.extent[f];
+    cr_carry anew = *carry;
+    anew.r1 = sim->wish[f].r1;
+    anew.t1 = sim->wish[f].t1;
+    anew.still = 0;
+    const double length = cr_carry_length(&anew, extent);
+    if (sim->wants[f] > 0.0 && believed && length <= 2.0 * most) {
+        carry->r1 = anew.r1;
+        carry->t1 = anew.t1;
+        carry->reach += CR_SIM_SLACK * length;
+        return;
+    }
+    carry->reach += cr_min(generous * sim->wants[f], most);
+}
+
+// Nodes get it on all sides.
+void cr_expect_widen(cr_sim* sim, const cr_worker* worker, int believed)
+{
+    const double most = farthest(sim, worker, worker->expect);
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        widen_frame(sim, worker, worker->frame.items[i], most, believed);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            worker->expect->node_reach[n] += cr_min(generous * sim->node_wants[n], most);
+        }
+    }
+}
+
+void cr_expect_free(cr_sim* sim, const cr_worker* worker)
+{
+    const double most = farthest(sim, worker, worker->expect);
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        worker->expect->carry[sim->model->bodies.frame_body[worker->frame.items[i]]].reach += most;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            worker->expect->node_reach[n] += most;
+        }
+    }
+}

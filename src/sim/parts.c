@@ -1,0 +1,155 @@
+#include "sim/parts.h"
+#include "sim/expect.h"
+#include <string.h>
+
+// A part that does not converge for want of room is tried this often with more before it is halved,
+// and so often a body's wish where to go is believed.
+enum { MOST_WIDENINGS = 4, MOST_WISHES = 2 };
+// While there are widenings left, it asks for one after so many cramped iterates in a row.
+enum { MOST_CRAMPED = 3 };
+// A look that finds so many times what the first one did, and what there are nodes, finds too much.
+enum { CROWDED = 3 };
+// The first part is this often halved: the whole step has failed, and halves mostly do.
+enum { FIRST = 2 };
+// After a part that took no more iterations than this a longer one is tried.
+enum { QUICK = 9 };
+
+carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    const cr_island* island = &sim->near.island.items[index];
+    const int32_t lowest = sim->near.body[island->body_begin];
+    const carom_status status = cr_island_open(sim, worker, index);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = island->body_begin; i < island->body_end; i++) {
+        sim->hard[sim->near.body[i]] = lowest + 1;
+    }
+    sim->any_hard = 1;
+    cr_expect_free(sim, worker);
+    return CAROM_OK;
+}
+
+int cr_parts_hard(const cr_sim* sim, int32_t index)
+{
+    const cr_island* island = &sim->near.island.items[index];
+    int hard = 0;
+    for (int32_t i = island->body_begin; i < island->body_end && sim->any_hard; i++) {
+        hard |= sim->hard[sim->near.body[i]] > 0;
+    }
+    return hard;
+}
+
+// Members, and what does not move by itself, take part; all else is not there. It need not be: no
+// member leaves its room in the step, which nobody else's comes near.
+static void call_members(cr_sim* sim, int32_t index)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        const int32_t own = sim->near.body_island[b];
+        sim->taking[b] = own == index || own < 0 ? 0 : -1;
+    }
+}
+
+static carom_status look_around(cr_sim* sim, cr_worker* worker)
+{
+    const cr_near_look look = {.carry = sim->part.carry,
+                               .x = sim->part.start,
+                               .ahead = sim->part.ahead,
+                               .node_reach = sim->part.node_reach,
+                               .role = sim->taking};
+    const carom_status status = cr_near_list(&sim->near, &look, sim->worker_count);
+    worker->candidate_count = sim->near.found.count;
+    worker->candidate = sim->near.found.count > 0 ? sim->near.found.items : NULL;
+    return status;
+}
+
+typedef struct stretch {
+    double h, from, to;
+    double share; // of its friction
+    int32_t last; // nonzero: it is not to be halved
+} stretch;
+
+// One part, with more room where it wants that. Where room means to compare everything with
+// everything, shorter parts are the better way.
+static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
+{
+    const int32_t max_iterations = sim->model->world.max_iterations;
+    cr_island_result* result = &sim->island.items[index];
+    const int32_t contacts = result->contact.count, impacts = result->impacts;
+    carom_status status = CAROM_ERR_NO_CONVERGENCE;
+    int32_t first = 0; // candidates
+    cr_expect_part(sim, worker, part->h, part->from, part->to);
+    worker->most_iterations =
+        part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
+    for (int widening = 0; widening <= MOST_WIDENINGS; widening++) {
+        result->contact.count = contacts;
+        result->impacts = impacts;
+        result->report.cramped = 0;
+        worker->most_cramped = widening < MOST_WIDENINGS ? MOST_CRAMPED : INT32_MAX;
+        status = look_around(sim, worker);
+        if (status != CAROM_OK) {
+            return status;
+        }
+        first = widening == 0 ? worker->candidate_count : first;
+        if (worker->candidate_count / CROWDED > first + sim->model->bodies.node_count &&
+            !part->last) {
+            return CAROM_ERR_NO_CONVERGENCE;
+        }
+        cr_island_ease(worker, part->share);
+        status = cr_island_part(sim, worker, index, part->h, part->from, part->to);
+        if (status != CAROM_ERR_NO_CONVERGENCE || result->report.cramped == 0) {
+            return status;
+        }
+        cr_expect_widen(sim, worker, widening < MOST_WISHES);
+    }
+    return status;
+}
+
+void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
+{
+    const int32_t finest = sim->model->world.max_halvings;
+    const int64_t end = (int64_t)1 << finest; // of `at`, in the smallest parts
+    cr_island_result* result = &sim->island.items[index];
+    if (cr_island_open(sim, worker, index) != CAROM_OK) {
+        return;
+    }
+    call_members(sim, index);
+    worker->expect = &sim->part;
+    cr_island_rewind(sim, worker, index);
+    result->parts = 0;
+    int32_t halvings = finest < FIRST ? finest : FIRST;
+    double share = 1.0;
+    for (int64_t at = 0; at < end;) {
+        const int64_t size = end >> halvings;
+        const int32_t before = result->report.iterations;
+        const stretch part = {.h = ldexp(sim->model->world.dt, -halvings),
+                              .from = (double)at / (double)end,
+                              .to = (double)(at + size) / (double)end,
+                              .share = share,
+                              .last = halvings == finest};
+        result->status = try_part(sim, worker, index, &part);
+        if (result->status == CAROM_ERR_NO_CONVERGENCE && !part.last) {
+            halvings++;
+            continue;
+        }
+        if (result->status == CAROM_ERR_NO_CONVERGENCE && share > 0.0 && cr_island_rubs(worker)) {
+            share = share > 0.25 ? 0.5 * share : 0.0;
+            result->eased = 1;
+            continue;
+        }
+        result->parts++;
+        if (result->status != CAROM_OK) {
+            return;
+        }
+        at += size;
+        share = 1.0;
+        if (cr_expect_missed(sim, worker)) {
+            result->narrow = 1;
+            return; // the look around was too narrow: all of it is done again
+        }
+        if (halvings > 0 && at % (2 * size) == 0 && result->report.iterations - before <= QUICK) {
+            halvings--;
+        }
+    }
+}

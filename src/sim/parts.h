@@ -1,0 +1,18 @@
+// parts.h - the step of an island with cloth that is hit too hard for one solve.
+//
+// A heavy thing that lands on light cloth drags it along by much more than anybody foresaw, and
+// nodes far from the contact follow within the same step. Looking for contacts that far around
+// everything would find nearly all pairs of the sheet. So the step is taken in parts, as long as
+// they can be and no longer, and each looks around for itself: from where things are by then, over
+// a way that is shorter.
+#pragma once
+
+#include "sim/sim_inside.h"
+
+// The members of an island become `hard`, with more room in sim->whole: the next look around joins
+// them as they are and compares them with others alone.
+carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t island);
+// Whether members of an island are.
+int cr_parts_hard(const cr_sim* sim, int32_t island);
+// Moves such an island through the step.
+void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t island);
