@@ -178,6 +178,8 @@ static int usage(void)
         "[friction_speed V]\n"
         "  the piles of the seeds FROM .. FROM + COUNT - 1, a line for each; any part of a long "
         "run can be run again\n"
+        "bench_endurance scene SEED 1 ...\n"
+        "  that pile as a scene file, for carom run\n"
         "  steps           of each pile, 100\n"
         "  bodies          in a pile, from LEAST to MOST instead of 5 to 200\n"
         "  rigid           the same piles without their sheets\n"
@@ -187,7 +189,8 @@ static int usage(void)
 
 int main(int argc, char** argv)
 {
-    if (argc < 4 || strcmp(argv[1], "piles") != 0) {
+    const int scenes = argc > 1 && strcmp(argv[1], "scene") == 0;
+    if (argc < 4 || (!scenes && strcmp(argv[1], "piles") != 0)) {
         return usage();
     }
     const uint64_t from = strtoull(argv[2], NULL, 10);
@@ -212,6 +215,12 @@ int main(int argc, char** argv)
     int refused = 0;
     for (int i = 0; i < count; i++) {
         const pile p = choose(from + (uint64_t)i, &b);
+        if (scenes) {
+            char* text = pile_scene(&p);
+            puts(text);
+            free(text);
+            continue;
+        }
         tally t = {0};
         const carom_status status = run(&p, steps, &t);
         refused += status != CAROM_OK;
@@ -221,6 +230,9 @@ int main(int argc, char** argv)
         tell(&t);
         fflush(stdout);
         add(&sum, &t);
+    }
+    if (scenes) {
+        return 0;
     }
     printf("all %d piles, %d that could not begin: ", count, refused);
     tell(&sum);

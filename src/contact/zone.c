@@ -10,8 +10,12 @@
 static const double step_tolerance = 1e-14;
 static const double step_allowed = 1e-9;
 static const double still_shrinking = 0.25;
+// Where steps do not shrink the gaps' own round-off may be all that is left of them, see
+// `trembles`; but more than this part of the free motion is never taken for that.
+static const double most_tremor = 1e-6;
 // Round-off of positions, in units in the last place of the largest coordinate.
 static const double ulps = 16 * 0x1p-53;
+static const double gap_ulps = 4 * 0x1p-53; // of a gap, which is a difference of two of them
 // Contacts whose force and gap are both below this part of the zone's scale sit on a kink.
 static const double weak = 1e-4;
 
@@ -292,6 +296,7 @@ enum { HOLDS = 3 };
 // it) or when the working set went round in circles.
 static carom_status newton_step(cr_zone* zone)
 {
+    zone->factored = 0;
     gradient(zone);
     if (free_step(zone)) {
         return CAROM_OK;
@@ -312,6 +317,7 @@ static carom_status newton_step(cr_zone* zone)
         remember_lam(zone);
         status = level < CURVE_SAFE || !zone->rubbing ? cr_zone_lcp_solve(zone)
                                                       : CAROM_ERR_NO_CONVERGENCE;
+        zone->factored = status == CAROM_OK;
         if (status == CAROM_ERR_NO_CONVERGENCE && (level >= CURVE_SAFE || !zone->rubbing)) {
             restore_lam(zone);
             gradient(zone); // the last try may have put friction into it
@@ -353,6 +359,22 @@ static double coordinate_scale(const cr_zone* zone)
         most = cr_max(most, cr_vec3_max_abs(zone->point.items[i].x0));
     }
     return most;
+}
+
+// Whether a step of this size is what the round-off of the gaps amounts to.
+static int trembles(cr_zone* zone, double size, double scale)
+{
+    enum { DRAWS = 3 };
+    if (!(size <= most_tremor * scale) || !zone->factored) {
+        return 0;
+    }
+    const double noise = gap_ulps * coordinate_scale(zone);
+    double most = 0.0;
+    for (int32_t draw = 0; draw < DRAWS; draw++) {
+        cr_zone_lcp_shake(zone, noise, draw, zone->scratch);
+        most = cr_max(most, length(zone, zone->scratch));
+    }
+    return size <= most;
 }
 
 // What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
@@ -572,8 +594,9 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         if (in_vain >= task->most_cramped) {
             break;
         }
-        const int done =
-            size <= step_tolerance * scale || (size <= allowed && size > still_shrinking * last);
+        const int stands = size > still_shrinking * last;
+        const int done = size <= step_tolerance * scale ||
+                         (stands && (size <= allowed || trembles(zone, size, scale)));
         last = size;
         if (step == 1.0 && done) {
             cr_zone_line_refresh(zone);

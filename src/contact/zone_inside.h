@@ -89,9 +89,10 @@ typedef struct cr_zone_spot {
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
-    int32_t rubbing;     // nonzero: some candidate has friction
-    int32_t holds;       // iterates for which friction had to be held
-    double along;        // how far the given motions have gone, 0..1
+    int32_t rubbing;  // nonzero: some candidate has friction
+    int32_t holds;    // iterates for which friction had to be held
+    int32_t factored; // nonzero: the matrix holds the factor of the last step and its working set
+    double along;     // how far the given motions have gone, 0..1
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;
@@ -208,6 +209,8 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not.
 carom_status cr_zone_lcp_solve(cr_zone* zone);
+// After it: by how much its step would differ if the gaps were rounded by r [m]. out [n].
+void cr_zone_lcp_shake(cr_zone* zone, double r, int32_t draw, double* out);
 // zone_ipm.c: the same step with the friction forces held (or sprung, see cr_zone_line_hold), by an
 // interior point: slower, and always solvable when the matrix is symmetric and positive.
 carom_status cr_zone_ipm_solve(cr_zone* zone, int32_t stick);

@@ -116,3 +116,24 @@ carom_status cr_zone_lcp_solve(cr_zone* zone)
     }
     return CAROM_ERR_NO_CONVERGENCE;
 }
+
+// Rounded gaps g + r change the step by -(H + B A/eps)^-1 B r/eps. Where rows are redundant, what
+// rounding has against them all is carried by forces r/eps, and with friction forces that balance
+// along the normals do not along the surface: the step then trembles by far more than r. The signs
+// of r are as good as random, another draw of them each time.
+void cr_zone_lcp_shake(cr_zone* zone, double r, int32_t draw, double* out)
+{
+    uint64_t bits = 0x9e3779b97f4a7c15u * (uint64_t)(draw + 1);
+    for (int32_t i = 0; i < zone->n; i++) {
+        out[i] = 0.0;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9u;
+        if (line->active) {
+            const double push = (bits >> 63 ? r : -r) / line->eps;
+            cr_zone_line_push(zone, line, push, 1, out);
+        }
+    }
+    cr_zone_matrix_solve(&zone->matrix, out);
+}

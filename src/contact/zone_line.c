@@ -217,7 +217,8 @@ CR_ORDER_DEFINE(sort_spots, cr_zone_spot, spot_before)
 // edge and an edge against an edge: several rows, one contact. Which of them there are changes from
 // iterate to iterate, so they must share one compliance or the contact would harden and soften with
 // their number: eps grows with the rows of the same two bodies within `blur`, each counted by how
-// near it is.
+// near it is. A row counts itself as one, whatever its say: alone at its place it would otherwise
+// be as stiff with little say as with all of it, and come and go at once.
 static carom_status crowd(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
@@ -248,9 +249,9 @@ static carom_status crowd(cr_zone* zone)
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
         const double range = task->candidate[line->row.candidate].blur;
-        double count = 0.0;
+        double count = 1.0;
         for (int way = -1; way <= 1; way += 2) {
-            for (int32_t j = way < 0 ? i - 1 : i; j >= 0 && j < zone->spot.count; j += way) {
+            for (int32_t j = i + way; j >= 0 && j < zone->spot.count; j += way) {
                 if (spots[j].body[0] != spots[i].body[0] || spots[j].body[1] != spots[i].body[1] ||
                     fabs(spots[j].at.x - spots[i].at.x) >= range) {
                     break;
