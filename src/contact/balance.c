@@ -28,7 +28,8 @@ cr_balance_gain cr_balance_measure(const cr_balance_task* task)
     }
     for (int32_t i = 0; i < task->row_count; i++) {
         const cr_balance_row* row = &task->row[i];
-        held += 0.5 * CR_BALANCE_HELD * row->eps * row->lam * row->lam / (task->h * task->h);
+        const cr_give give = cr_give_make(row->eps, row->room, row->lam);
+        held += 0.5 * CR_BALANCE_HELD * give.depth * row->lam / (task->h * task->h);
     }
     const int32_t by_ahead = task->bounced && ahead < 0.0;
     return (cr_balance_gain){.gain = sum + (by_ahead ? ahead : 0.0) - held, .ahead = by_ahead};

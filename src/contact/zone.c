@@ -408,7 +408,8 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
         b = cr_vec3_add_scaled(b, row->at.c[k], zone->point.items[line->point[k]].x);
     }
     row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
-    row->compliance = line->eps;
+    row->compliance = line->eps0;
+    row->room = line->room;
     row->slip = line->tau;
     row->rub = line->rub;
 }
@@ -433,7 +434,7 @@ static carom_status finish(cr_zone* zone, double scale)
     zone->report.least_gap = HUGE_VAL;
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
-        const int touching = line->row.gap + line->eps * line->row.lam < weak * scale;
+        const int touching = line->row.gap + line->sink + line->eps * line->row.lam < weak * scale;
         zone->report.weakly_active += touching && line->row.lam <= weak * most_lam;
         describe(zone, line);
         if (line->row.lam > 0.0 && !cr_array_push(&zone->result, line->row)) {
@@ -451,7 +452,26 @@ static carom_status finish(cr_zone* zone, double scale)
 }
 
 // Without friction the zone is a minimum of one function:
-//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum max(0, -g)^2 / 2 eps
+//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum W(-g),      W(depth) = int lam d depth
+// and with depth = eps lam / (1 + eps lam / room), y = depth / room,
+//     lam = room/eps y / (1 - y),      W = room^2/eps (-y - ln(1 - y)).
+// Beyond most of its room, where only an iterate can be, W goes on as a parabola.
+typedef struct pressure {
+    double lam, work;
+} pressure;
+
+static pressure pressed(const cr_zone_line* line)
+{
+    static const double most = 0.99;
+    const double unit = line->room / line->eps0;
+    const double y = cr_max(0.0, -line->row.gap / line->room);
+    const double near = cr_min(y, most), left = 1.0 - near, over = y - near;
+    const double lam = near / left, stiff = 1.0 / (left * left);
+    const double work = near < 1e-4 ? near * near * (0.5 + near / 3.0) : -near - log(left);
+    return (pressure){unit * (lam + stiff * over),
+                      unit * line->room * (work + lam * over + 0.5 * stiff * over * over)};
+}
+
 static double worth(const cr_zone* zone)
 {
     double sum = cr_zone_sheet_energy(zone);
@@ -461,8 +481,7 @@ static double worth(const cr_zone* zone)
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double deep = cr_max(0.0, -line->row.gap);
-        sum += 0.5 * deep * deep / line->eps;
+        sum += pressed(line).work;
     }
     return sum;
 }
@@ -477,8 +496,7 @@ static double slope(cr_zone* zone)
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double deep = cr_max(0.0, -line->row.gap);
-        sum -= deep / line->eps * cr_zone_line_dot(zone, line, line->a, zone->d);
+        sum -= pressed(line).lam * cr_zone_line_dot(zone, line, line->a, zone->d);
     }
     return sum;
 }

@@ -1,6 +1,7 @@
 // zone_inside.h - the scratch of a zone solve, shared by the zone_*.c files and nobody else.
 #pragma once
 
+#include "contact/give.h"
 #include "contact/row.h"
 #include "contact/zone_adj.h"
 
@@ -39,7 +40,8 @@ typedef struct cr_zone_line {
     double a[CR_ROW_DOFS]; // dg/dz
     double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
     double ahead;          // m, gap after the step, to first order
-    double eps;            // 1/kg, see crowd in zone_line.c
+    double eps0, room;     // 1/kg, m: how it gives way, see give.h and crowd in zone_line.c
+    double eps, sink;      // 1/kg, m: that around its present lam: by sink + eps lam
     double say;            // 0..1, how much of a contact of its own the row is
     double mu;
     cr_vec3 tau;                    // m, slip

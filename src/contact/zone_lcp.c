@@ -7,8 +7,9 @@ enum { MOST_ROUNDS = 12 };
 // largest one.
 static const double sign_noise = 1e-12;
 
-// With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0. Putting
-// lam = -(g + a.d)/eps into the first gives  (H + B A/eps) d = -grad - B g/eps.
+// With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0, g with what the row gives
+// way by beyond eps lam. Putting lam = -(g + a.d)/eps into the first gives (H + B A/eps) d = -grad
+// - B g/eps.
 static carom_status solve_set(cr_zone* zone)
 {
     carom_status status = cr_zone_matrix_begin(&zone->matrix);
@@ -22,7 +23,7 @@ static carom_status solve_set(cr_zone* zone)
         const cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
             cr_zone_line_add(zone, line, 1.0 / line->eps, 1);
-            cr_zone_line_push(zone, line, -line->row.gap / line->eps, 1, zone->d);
+            cr_zone_line_push(zone, line, -(line->row.gap + line->sink) / line->eps, 1, zone->d);
         }
     }
     status = cr_zone_matrix_factor(&zone->matrix);
@@ -48,7 +49,7 @@ static void refine(cr_zone* zone)
         cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
             const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
-            const double r2 = -line->row.gap - ad - line->eps * line->row.lam;
+            const double r2 = -line->row.gap - line->sink - ad - line->eps * line->row.lam;
             cr_zone_line_push(zone, line, line->row.lam + r2 / line->eps, 1, r);
             line->ahead = r2; // kept for the second half
         }
@@ -73,7 +74,7 @@ static int32_t exchange(cr_zone* zone)
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
-        const double ahead = line->row.gap + ad;
+        const double ahead = line->row.gap + line->sink + ad;
         line->row.lam = line->active ? -ahead / line->eps : 0.0;
         line->ahead = ahead;
         most_lam = cr_max(most_lam, fabs(line->row.lam));

@@ -213,6 +213,14 @@ static int spot_before(const cr_zone_spot* a, const cr_zone_spot* b)
 
 CR_ORDER_DEFINE(sort_spots, cr_zone_spot, spot_before)
 
+// depth(lam) about the lam at hand: what a Newton step sees of it.
+static void give_way_by(cr_zone_line* line)
+{
+    const cr_give give = cr_give_make(line->eps0, line->room, line->row.lam);
+    line->eps = give.slope;
+    line->sink = give.depth - give.slope * line->row.lam;
+}
+
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
 // edge and an edge against an edge: several rows, one contact. Which of them there are changes from
 // iterate to iterate, so they must share one compliance or the contact would harden and soften with
@@ -261,7 +269,9 @@ static carom_status crowd(cr_zone* zone)
                 count += near * near * near * zone->line.items[spots[j].line].say;
             }
         }
-        line->eps *= count / line->say;
+        line->eps0 *= count / line->say;
+        line->room /= line->say;
+        give_way_by(line);
     }
     return CAROM_OK;
 }
@@ -320,7 +330,9 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
         cr_zone_line line = {.say = 1.0, .members = 1, .active = 1};
         line.row.candidate = i;
         line.row.lam = lam[i];
-        line.eps = task->candidate[i].compliance;
+        line.eps0 = task->candidate[i].compliance;
+        line.room = task->candidate[i].room;
+        give_way_by(&line);
         line.mu = task->candidate[i].friction;
         memcpy(line.point, zone->corner.items + 4 * i, sizeof line.point);
         zone->line.items[zone->line.count++] = line;
@@ -618,7 +630,8 @@ static carom_status make_lines(cr_zone* zone)
         line->members = group->members;
         line->sigma = group->sigma;
         line->say = say_of(zone, group->candidate) * group->stand;
-        line->eps = c->compliance;
+        line->eps0 = c->compliance;
+        line->room = c->room;
         line->mu = c->friction;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);

@@ -127,7 +127,7 @@ void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h)
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, double lam,
                           cr_balance_row* row)
 {
-    *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance};
+    *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance, .room = candidate->room};
     for (int side = 0; side < 2; side++) {
         const int32_t b = model->bodies.vertex_body[candidate->pair.v[3 * side]];
         if (model->bodies.kind[b] == CR_BODY_KINEMATIC || model->body_sheet[b] >= 0) {
@@ -163,6 +163,7 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker, int32_t index
         cr_candidate candidate = candidates[rows[i].candidate];
         cr_balance_row row;
         candidate.compliance = rows[i].compliance;
+        candidate.room = rows[i].room;
         if (!cr_island_balance_row(sim->model, &candidate, rows[i].lam, &row)) {
             worker->balance.count = 0;
             return CAROM_OK;
@@ -483,6 +484,7 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     for (int32_t i = 0; i < row_count && ok; i++) {
         cr_record_row row = {candidates[rows[i].candidate], rows[i].lam};
         row.candidate.compliance = rows[i].compliance;
+        row.candidate.room = rows[i].room;
         ok = cr_array_push(&record->row, row);
     }
     part.impact_begin = record->impact.count;
