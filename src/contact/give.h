@@ -18,3 +18,9 @@ static inline cr_give cr_give_make(double eps, double room, double lam)
     const double left = 1.0 / (1.0 + eps * lam / room);
     return (cr_give){eps * lam * left, eps * left * left, eps * lam / room * left};
 }
+
+// The lam [kg m] of that depth [m]; negative or without bound where no load leads there.
+static inline double cr_give_load(double eps, double room, double depth)
+{
+    return depth / (eps * (1.0 - depth / room));
+}

@@ -213,12 +213,20 @@ static int spot_before(const cr_zone_spot* a, const cr_zone_spot* b)
 
 CR_ORDER_DEFINE(sort_spots, cr_zone_spot, spot_before)
 
-// depth(lam) about the lam at hand: what a Newton step sees of it.
-static void give_way_by(cr_zone_line* line)
+// depth(lam) about a lam: what a Newton step sees of it.
+static void give_way_by(cr_zone_line* line, double lam)
 {
-    const cr_give give = cr_give_make(line->eps0, line->room, line->row.lam);
+    const cr_give give = cr_give_make(line->eps0, line->room, lam);
     line->eps = give.slope;
-    line->sink = give.depth - give.slope * line->row.lam;
+    line->sink = give.depth - give.slope * lam;
+}
+
+// The lam to begin from: that of the gap once both agree by and large, for where rows change from
+// iterate to iterate the gap is what stays.
+static double present_lam(const cr_zone_line* line)
+{
+    const double lam = line->row.lam, deep = cr_give_load(line->eps0, line->room, -line->row.gap);
+    return deep > 0.5 * lam && deep < 2.0 * lam ? deep : lam;
 }
 
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
@@ -271,7 +279,7 @@ static carom_status crowd(cr_zone* zone)
         }
         line->eps0 *= count / line->say;
         line->room /= line->say;
-        give_way_by(line);
+        give_way_by(line, present_lam(line));
     }
     return CAROM_OK;
 }
@@ -332,7 +340,7 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
         line.row.lam = lam[i];
         line.eps0 = task->candidate[i].compliance;
         line.room = task->candidate[i].room;
-        give_way_by(&line);
+        give_way_by(&line, lam[i]);
         line.mu = task->candidate[i].friction;
         memcpy(line.point, zone->corner.items + 4 * i, sizeof line.point);
         zone->line.items[zone->line.count++] = line;
