@@ -42,6 +42,10 @@ typedef struct cr_balance_task {
 // nothing was to be done.
 double cr_balance_run(const cr_balance_task* task);
 
+// After it: whether energy was gained all the same, because the members move against each other by
+// too little to brake it. A shorter step would gain less.
+int32_t cr_balance_fails(const cr_balance_task* task);
+
 // Bars, by frame of the scene; all are added to but v and om, which come in as those of the result
 // and leave as those of what cr_balance_run was given. Orientations along R -> R exp([delta]).
 typedef struct cr_balance_bars {

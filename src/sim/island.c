@@ -8,6 +8,8 @@ enum { MOST_WIDENINGS = 6 };
 // While there are widenings left, a zone of bodies asks for one after so many cramped iterates in a
 // row. Cloth takes more of them to find out how much it wants.
 enum { MOST_CRAMPED = 3 };
+// A step that gains energy, which a shorter one does less, is halved this often for that.
+enum { MOST_FAIR = 5 };
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
 
@@ -175,15 +177,17 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker, int32_t index
     return CAROM_OK;
 }
 
-// Where the zone let the members go becomes where they are.
-static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+// Where the zone let the members go becomes where they are. False: they gained energy.
+static int advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
 {
+    int fair = 1;
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_motion* motion = &sim->motion;
     cr_island_velocities(sim, worker, h);
     if (worker->balance.count > 0) {
         const cr_balance_task balance = cr_island_balance(sim, worker, h);
         cr_balance_run(&balance);
+        fair = !cr_balance_fails(&balance);
     }
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
@@ -209,6 +213,7 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
             cr_vec3_store(sim->next.xv + 3 * n, cr_vec3_scale(1.0 / h, d));
         }
     }
+    return fair;
 }
 
 // How far the farthest vertex of a frame is from the way that is expected of it.
@@ -553,14 +558,16 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     return status;
 }
 
-// The step as `parts` equal parts. Fails as a whole; the caller rewinds.
-static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
+// The step as `parts` equal parts. Fails as a whole; the caller rewinds. fair: a part that gained
+// energy is a failure, too.
+static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts,
+                              int fair)
 {
     const cr_island* island = &sim->near.island.items[index];
     cr_island_result* result = &sim->island.items[index];
     const double h = sim->model->world.dt / parts;
     const int alone = island->candidate_end == island->candidate_begin && worker->sheet.count == 0;
-    result->contact.count = result->impacts = 0;
+    result->contact.count = result->impacts = result->gains = 0;
     cr_record_clear(&result->record);
     rewind_members(sim, worker);
     const cr_contact_memory* warm = sim->state.memory.items;
@@ -604,7 +611,10 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
                 return status;
             }
         }
-        advance(sim, worker, h, from, to);
+        if (!advance(sim, worker, h, from, to) && fair) {
+            result->gains = 1;
+            return CAROM_ERR_NO_CONVERGENCE;
+        }
         if (overreached(sim, worker)) {
             result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
@@ -633,12 +643,39 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
         for (int p = 0; p < 3; p++) {
             result->parts = parts[p];
             result->eased = 1;
-            result->status = try_parts(sim, worker, index, result->parts);
+            result->status = try_parts(sim, worker, index, result->parts, 0);
             if (result->status != CAROM_ERR_NO_CONVERGENCE) {
                 return;
             }
         }
     }
+}
+
+// The step in 1, 2, 4, ... parts, until it is solved. A zone that had too little room gets more
+// instead and waits for the next try. False: there is no such number, or (fair) none that gains no
+// energy: *gained.
+static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair, int* gained)
+{
+    cr_island_result* result = &sim->island.items[index];
+    *gained = 0;
+    for (int32_t halving = 0; halving <= sim->model->world.max_halvings; halving++) {
+        if (*gained && halving > MOST_FAIR) {
+            return 0;
+        }
+        result->parts = 1 << halving;
+        result->report.cramped = 0;
+        result->status = try_parts(sim, worker, index, result->parts, fair);
+        if (result->status != CAROM_ERR_NO_CONVERGENCE) {
+            return 1;
+        }
+        *gained |= result->gains;
+        if (!result->gains && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
+            widen(sim, worker, index);
+            result->narrow = 1;
+            return 1;
+        }
+    }
+    return 0;
 }
 
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
@@ -661,18 +698,13 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
     }
-    for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
-        result->parts = 1 << halving;
-        result->report.cramped = 0;
-        result->status = try_parts(sim, worker, index, result->parts);
-        if (result->status != CAROM_ERR_NO_CONVERGENCE) {
-            return;
-        }
-        if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
-            widen(sim, worker, index);
-            result->narrow = 1;
-            return;
-        }
+    // first so that nothing gains energy, and where that cannot be had, so that it is solved
+    int gained;
+    int done = try_halvings(sim, worker, index, 1, &gained);
+    if (!done && gained) {
+        done = try_halvings(sim, worker, index, 0, &gained);
     }
-    ease(sim, worker, index);
+    if (!done) {
+        ease(sim, worker, index);
+    }
 }
