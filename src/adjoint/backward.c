@@ -21,6 +21,7 @@ struct cr_backward {
     cr_vec3 *v0, *om_free, *pull, *way, *spin; // [frame_count]
     CR_ARRAY(double) lam_bar;                  // by row
     CR_ARRAY(double) eps_bar;
+    CR_ARRAY(double) room_bar;
 };
 
 carom_status cr_backward_create(const cr_model* model, cr_backward** out)
@@ -110,6 +111,7 @@ void cr_backward_destroy(cr_backward* b)
     cr_array_release(&b->row);
     cr_array_release(&b->lam_bar);
     cr_array_release(&b->eps_bar);
+    cr_array_release(&b->room_bar);
     cr_memory_free(b);
 }
 
@@ -176,7 +178,7 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
 
 // Reverse of the energy balance, which has the last word on the velocities of a part: bars->v and
 // om become those of what the zone left. What start and targets feel of it waits in v0, om_free,
-// pull (their acceleration) and way (u), what rows feel in lam_bar and eps_bar.
+// pull (their acceleration) and way (u), what rows feel in lam_bar, eps_bar and room_bar.
 static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
                                 const cr_record_part* part, const cr_state_bars* bars,
                                 cr_gradient* g)
@@ -188,7 +190,7 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
         b->v0[f] = b->om_free[f] = b->pull[f] = b->way[f] = zero;
     }
     if (!cr_array_reserve(&b->lam_bar, count) || !cr_array_reserve(&b->eps_bar, count) ||
-        !cr_array_reserve(&b->worker.balance, count)) {
+        !cr_array_reserve(&b->room_bar, count) || !cr_array_reserve(&b->worker.balance, count)) {
         return CAROM_ERR_MEMORY;
     }
     b->worker.balance.count = 0;
@@ -196,7 +198,7 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
     int takes_part = count > 0 && b->worker.sheet.count == 0;
     for (int32_t i = 0; i < count; i++) {
         const cr_record_row* row = &record->row.items[part->row_begin + i];
-        b->lam_bar.items[i] = b->eps_bar.items[i] = 0.0;
+        b->lam_bar.items[i] = b->eps_bar.items[i] = b->room_bar.items[i] = 0.0;
         takes_part = takes_part && cr_island_balance_row(b->model, &row->candidate, row->lam,
                                                          &b->worker.balance.items[i]);
     }
@@ -218,6 +220,7 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
                                  .inertia = g->inertia,
                                  .lam = b->lam_bar.items,
                                  .eps = b->eps_bar.items,
+                                 .room = b->room_bar.items,
                                  .spin = b->spin};
     cr_balance_adj(&task, &out);
     return CAROM_OK;
@@ -287,7 +290,7 @@ static double weight(const cr_model* model, int32_t body)
 }
 
 // Thickness is the sum of radii unless a pairing says otherwise, friction the geometric mean, and
-// the compliance goes with the heavier body's mass.
+// the compliance goes with the heavier body's mass, its room with the thickness.
 static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
                             const cr_zone_row_bars* in, cr_gradient* g)
 {
@@ -296,7 +299,7 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
     const cr_pairing* pairing = cr_model_pairing(model, a, b);
     const double ra = model->body_sheet[a] >= 0 ? 0.0 : model->bodies.radius[a];
     const double rb = model->body_sheet[b] >= 0 ? 0.0 : model->bodies.radius[b];
-    double th_bar = in->thickness;
+    double th_bar = in->thickness + in->room * c->room / c->thickness;
     const double sum = ra + rb;
     if (sum > 0.0) { // lever_a = th ra / sum
         th_bar += (in->lever[0] * ra + in->lever[1] * rb) / sum;
@@ -351,8 +354,9 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
     for (int32_t i = 0; i < count; i++) {
         b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
         b->lam.items[i] = record->row.items[part->row_begin + i].lam;
-        b->row.items[i] =
-            (cr_zone_row_bars){.lam = b->lam_bar.items[i], .compliance = b->eps_bar.items[i]};
+        b->row.items[i] = (cr_zone_row_bars){.lam = b->lam_bar.items[i],
+                                             .compliance = b->eps_bar.items[i],
+                                             .room = b->room_bar.items[i]};
     }
     cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
     task.candidate_count = count;

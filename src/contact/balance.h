@@ -11,13 +11,14 @@
 // second order in h, and nothing at all where no energy was gained. See docs/contact.md.
 #pragma once
 
+#include "contact/give.h"
 #include "contact/motion.h"
 
 // A contact that carried a load. Frame -1: a fixed side.
 typedef struct cr_balance_row {
     int32_t frame[2];
-    double lam; // kg m
-    double eps; // 1/kg: it holds eps lam^2 / 2 h^2 of energy by its give
+    double lam;       // kg m
+    double eps, room; // 1/kg, m: it holds about lam depth / 2 h^2 of energy by its give
 } cr_balance_row;
 
 typedef struct cr_balance_task {
@@ -31,8 +32,8 @@ typedef struct cr_balance_task {
     const cr_balance_row* row;
 } cr_balance_task;
 
-// A contact gives way by eps lam and holds that much energy, which may come back when it lets go. A
-// gain below this part of what all hold is none: at rest all gains are round-off.
+// A contact holds energy by its give, which may come back when it lets go. A gain below this part
+// of what all hold is none: at rest all gains are round-off.
 #define CR_BALANCE_HELD 0.0625
 // Nor is one below this part of the kinetic energy: so exactly a zone is solved.
 #define CR_BALANCE_NOISE 1e-9
@@ -41,6 +42,10 @@ typedef struct cr_balance_task {
 // nothing was to be done.
 double cr_balance_run(const cr_balance_task* task);
 
+// After it: whether energy was gained all the same, because the members move against each other by
+// too little to brake it. A shorter step would gain less.
+int32_t cr_balance_fails(const cr_balance_task* task);
+
 // Bars, by frame of the scene; all are added to but v and om, which come in as those of the result
 // and leave as those of what cr_balance_run was given. Orientations along R -> R exp([delta]).
 typedef struct cr_balance_bars {
@@ -48,7 +53,7 @@ typedef struct cr_balance_bars {
     cr_vec3 *t, *q, *u;        // of the end: place, orientation, and the way there
     cr_vec3 *v0, *om_free, *a; // of the start and the targets
     double *mass, *inertia;    // [frame_count], [3*frame_count]
-    double *lam, *eps;         // [row_count]
+    double *lam, *eps, *room;  // [row_count]
     cr_vec3* spin;             // scratch
 } cr_balance_bars;
 

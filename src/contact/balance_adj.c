@@ -64,8 +64,10 @@ static void gain_adj(const cr_balance_task* task, double bar, int32_t ahead,
     const double per = CR_BALANCE_HELD / (task->h * task->h);
     for (int32_t i = 0; i < task->row_count; i++) {
         const cr_balance_row* row = &task->row[i];
-        bars->lam[i] -= bar * per * row->eps * row->lam;
-        bars->eps[i] -= bar * per * 0.5 * row->lam * row->lam;
+        const cr_give give = cr_give_make(row->eps, row->room, row->lam);
+        bars->lam[i] -= bar * per * 0.5 * (give.depth + give.slope * row->lam);
+        bars->eps[i] -= bar * per * 0.5 * row->lam * give.slope * row->lam / row->eps;
+        bars->room[i] -= bar * per * 0.5 * row->lam * give.share * give.share;
     }
 }
 

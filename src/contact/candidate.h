@@ -9,7 +9,8 @@ typedef struct cr_candidate {
     double thickness;   // m, the distance they keep
     double friction;    // Coulomb coefficient
     double restitution; // 0..1
-    double compliance;  // 1/kg, eps: the gap gives way by eps * lam
+    double compliance;  // 1/kg, eps: the gap gives way by eps * lam as long as that is little
+    double room;        // m, what it gives way by at most, see give.h
     double blur;        // m, contacts of the same bodies nearer than this share a compliance
     double lever[2];    // m, at what distance from its closest point each side feels friction
 } cr_candidate;

@@ -10,8 +10,12 @@
 static const double step_tolerance = 1e-14;
 static const double step_allowed = 1e-9;
 static const double still_shrinking = 0.25;
+// Where steps do not shrink the gaps' own round-off may be all that is left of them, see
+// `trembles`; but more than this part of the free motion is never taken for that.
+static const double most_tremor = 1e-6;
 // Round-off of positions, in units in the last place of the largest coordinate.
 static const double ulps = 16 * 0x1p-53;
+static const double gap_ulps = 4 * 0x1p-53; // of a gap, which is a difference of two of them
 // Contacts whose force and gap are both below this part of the zone's scale sit on a kink.
 static const double weak = 1e-4;
 
@@ -326,6 +330,7 @@ static carom_status held_step(cr_zone* zone, int level)
 // will not change it.
 static carom_status newton_step(cr_zone* zone)
 {
+    zone->factored = 0;
     gradient(zone);
     if (free_step(zone)) {
         return CAROM_OK;
@@ -346,6 +351,7 @@ static carom_status newton_step(cr_zone* zone)
         remember_lam(zone);
         gradient(zone);
         status = level < CURVE_SAFE ? cr_zone_lcp_solve(zone, 1) : CAROM_ERR_NO_CONVERGENCE;
+        zone->factored = status == CAROM_OK;
         if (status == CAROM_ERR_NO_CONVERGENCE &&
             (level >= CURVE_SAFE || !(zone->rubbing || cr_zone_lcp_dual(zone)))) {
             status = held_step(zone, level);
@@ -387,6 +393,22 @@ static double coordinate_scale(const cr_zone* zone)
     return most;
 }
 
+// Whether a step of this size is what the round-off of the gaps amounts to.
+static int trembles(cr_zone* zone, double size, double scale)
+{
+    enum { DRAWS = 3 };
+    if (!(size <= most_tremor * scale) || !zone->factored) {
+        return 0;
+    }
+    const double noise = gap_ulps * coordinate_scale(zone);
+    double most = 0.0;
+    for (int32_t draw = 0; draw < DRAWS; draw++) {
+        cr_zone_lcp_shake(zone, noise, draw, zone->scratch);
+        most = cr_max(most, length(zone, zone->scratch));
+    }
+    return size <= most;
+}
+
 // What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
 static double residual(cr_zone* zone)
 {
@@ -418,7 +440,8 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
         b = cr_vec3_add_scaled(b, row->at.c[k], zone->point.items[line->point[k]].x);
     }
     row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
-    row->compliance = line->eps;
+    row->compliance = line->eps0;
+    row->room = line->room;
     row->slip = line->tau;
     row->rub = line->rub;
 }
@@ -443,7 +466,7 @@ static carom_status finish(cr_zone* zone, double scale)
     zone->report.least_gap = HUGE_VAL;
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
-        const int touching = line->row.gap + line->eps * line->row.lam < weak * scale;
+        const int touching = line->row.gap + line->sink + line->eps * line->row.lam < weak * scale;
         zone->report.weakly_active += touching && line->row.lam <= weak * most_lam;
         describe(zone, line);
         if (line->row.lam > 0.0 && !cr_array_push(&zone->result, line->row)) {
@@ -461,7 +484,26 @@ static carom_status finish(cr_zone* zone, double scale)
 }
 
 // Without friction the zone is a minimum of one function:
-//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum max(0, -g)^2 / 2 eps
+//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum W(-g),      W(depth) = int lam d depth
+// and with depth = eps lam / (1 + eps lam / room), y = depth / room,
+//     lam = room/eps y / (1 - y),      W = room^2/eps (-y - ln(1 - y)).
+// Beyond most of its room, where only an iterate can be, W goes on as a parabola.
+typedef struct pressure {
+    double lam, work;
+} pressure;
+
+static pressure pressed(const cr_zone_line* line)
+{
+    static const double most = 0.99;
+    const double unit = line->room / line->eps0;
+    const double y = cr_max(0.0, -line->row.gap / line->room);
+    const double near = cr_min(y, most), left = 1.0 - near, over = y - near;
+    const double lam = near / left, stiff = 1.0 / (left * left);
+    const double work = near < 1e-4 ? near * near * (0.5 + near / 3.0) : -near - log(left);
+    return (pressure){unit * (lam + stiff * over),
+                      unit * line->room * (work + lam * over + 0.5 * stiff * over * over)};
+}
+
 static double worth(const cr_zone* zone)
 {
     double sum = cr_zone_sheet_energy(zone);
@@ -471,8 +513,7 @@ static double worth(const cr_zone* zone)
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double deep = cr_max(0.0, -line->row.gap);
-        sum += 0.5 * deep * deep / line->eps;
+        sum += pressed(line).work;
     }
     return sum;
 }
@@ -487,8 +528,7 @@ static double slope(cr_zone* zone)
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double deep = cr_max(0.0, -line->row.gap);
-        sum -= deep / line->eps * cr_zone_line_dot(zone, line, line->a, zone->d);
+        sum -= pressed(line).lam * cr_zone_line_dot(zone, line, line->a, zone->d);
     }
     return sum;
 }
@@ -631,8 +671,9 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         if (in_vain >= task->most_cramped) {
             break;
         }
-        const int done =
-            size <= step_tolerance * scale || (size <= allowed && size > still_shrinking * last);
+        const int stands = size > still_shrinking * last;
+        const int done = size <= step_tolerance * scale ||
+                         (stands && (size <= allowed || trembles(zone, size, scale)));
         last = size;
         if (step == 1.0 && done) {
             cr_zone_line_refresh(zone);

@@ -73,6 +73,7 @@ typedef struct cr_zone_row {
     double gap;        // m
     double lam;        // kg m: impulse times h; the force is lam / h^2
     double compliance; // 1/kg, what the row had of it in the end
+    double room;       // m, likewise
     cr_vec3 place;     // m, between the closest points
     cr_vec3 slip;      // m, of side B against side A in the step, along the surface
     cr_vec3 rub;       // direction of friction, at most 1 long: the force on B is lam (n - mu rub)

@@ -149,7 +149,9 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
     out->friction += local.mu;
     out->lever[0] += local.radius[0];
     out->lever[1] += local.radius[1];
-    out->compliance -= v * lam;
+    const cr_give give = cr_give_make(line->eps0, line->room, lam);
+    out->compliance -= v * give.slope * lam / line->eps0;
+    out->room -= v * give.share * give.share;
     for (int b = 0; b < row.block_count; b++) {
         if (row.size[b] == 0) {
             continue;

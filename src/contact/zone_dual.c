@@ -114,12 +114,12 @@ static void fill_q(cr_zone* zone, dual* d)
     }
     for (int32_t i = 0; i < d->m; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        cr_zone_line_push(zone, line, -line->row.gap / d->c[i], d->friction, x);
+        cr_zone_line_push(zone, line, -(line->row.gap + line->sink) / d->c[i], d->friction, x);
     }
     cr_zone_matrix_solve(&zone->matrix, x);
     for (int32_t i = 0; i < d->m; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        d->p[i] = line->row.gap + cr_zone_line_dot(zone, line, line->a, x);
+        d->p[i] = line->row.gap + line->sink + cr_zone_line_dot(zone, line, line->a, x);
     }
 }
 

@@ -1,6 +1,7 @@
 // zone_inside.h - the scratch of a zone solve, shared by the zone_*.c files and nobody else.
 #pragma once
 
+#include "contact/give.h"
 #include "contact/row.h"
 #include "contact/zone_adj.h"
 
@@ -39,7 +40,8 @@ typedef struct cr_zone_line {
     double a[CR_ROW_DOFS]; // dg/dz
     double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
     double ahead;          // m, gap after the step, to first order
-    double eps;            // 1/kg, see crowd in zone_line.c
+    double eps0, room;     // 1/kg, m: how it gives way, see give.h and crowd in zone_line.c
+    double eps, sink;      // 1/kg, m: that around its present lam: by sink + eps lam
     double say;            // 0..1, how much of a contact of its own the row is
     double mu;
     cr_vec3 tau;                    // m, slip
@@ -89,9 +91,10 @@ typedef struct cr_zone_spot {
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
-    int32_t rubbing;     // nonzero: some candidate has friction; while it is solved, some line
-    int32_t holds;       // iterates for which friction had to be held
-    double along;        // how far the given motions have gone, 0..1
+    int32_t rubbing;  // nonzero: some candidate has friction; while it is solved, some line
+    int32_t holds;    // iterates for which friction had to be held
+    int32_t factored; // nonzero: the matrix holds the factor of the last step and its working set
+    double along;     // how far the given motions have gone, 0..1
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;
@@ -211,8 +214,11 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not. `friction` 0: it is held, and in grad.
 carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction);
 int cr_zone_lcp_dual(const cr_zone* zone); // whether zone_dual.c helps it
+// After it: by how much its step would differ if the gaps were rounded by r [m]. out [n].
+void cr_zone_lcp_shake(cr_zone* zone, double r, int32_t draw, double* out);
 // zone_dual.c: the working set of that step alone, from `active` as it is.
 // CAROM_ERR_NO_CONVERGENCE: there is none, or it was not found.
 carom_status cr_zone_dual_find(cr_zone* zone, int32_t friction);
-// zone_ipm.c: the same step with the friction forces held and in grad, by an interior point: slower, and always solvable when the matrix is symmetric and positive.
+// zone_ipm.c: the same step with the friction forces held and in grad, by an interior point:
+// slower, and always solvable when the matrix is symmetric and positive.
 carom_status cr_zone_ipm_solve(cr_zone* zone);

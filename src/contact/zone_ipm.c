@@ -22,7 +22,8 @@ static scales start(cr_zone* zone)
     double gap = 0.0, give = 0.0;
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        double sum = 0.0, ahead = line->row.gap; // a M^-1 a^T, and the gap after a step by M alone
+        double sum = 0.0, ahead = line->row.gap +
+                                  line->sink; // a M^-1 a^T, and the gap after a step by M alone
         for (int b = 0; b < line->block_count; b++) {
             const int32_t first = zone->block.items[line->block[b]].first;
             for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
@@ -31,14 +32,14 @@ static scales start(cr_zone* zone)
                 ahead -= line->a[k] * zone->grad[at] / zone->mass[at];
             }
         }
-        gap = cr_max(gap, cr_max(fabs(line->row.gap), fabs(ahead)));
+        gap = cr_max(gap, cr_max(fabs(line->row.gap + line->sink), fabs(ahead)));
         give += sum / zone->line.count;
     }
     const scales scale = {gap, gap / give};
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         line->row.lam = cr_max(line->row.lam, scale.lam);
-        line->s = cr_max(line->row.gap, 0.5 * scale.gap);
+        line->s = cr_max(line->row.gap + line->sink, 0.5 * scale.gap);
     }
     for (int32_t i = 0; i < zone->n; i++) {
         zone->d[i] = 0.0;
@@ -126,7 +127,8 @@ carom_status cr_zone_ipm_solve(cr_zone* zone)
         double miss = 0.0;
         for (int32_t i = 0; i < zone->line.count; i++) {
             cr_zone_line* line = &zone->line.items[i];
-            line->miss = line->row.gap + cr_zone_line_dot(zone, line, line->a, zone->d) +
+            line->miss = line->row.gap + line->sink +
+                         cr_zone_line_dot(zone, line, line->a, zone->d) +
                          line->eps * line->row.lam - line->s;
             line->ds = line->dlam = 0.0;
             line->push = -line->s * line->row.lam;

@@ -9,8 +9,9 @@ enum { MOST_ROUNDS = 12, PATIENCE = 2, MOST_DUAL = 200 };
 // largest one.
 static const double sign_noise = 1e-12;
 
-// With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0. Putting
-// lam = -(g + a.d)/eps into the first gives  (H + B A/eps) d = -grad - B g/eps.
+// With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0, g with what the row gives
+// way by beyond eps lam. Putting lam = -(g + a.d)/eps into the first gives (H + B A/eps) d = -grad
+// - B g/eps.
 static carom_status solve_set(cr_zone* zone, int32_t friction)
 {
     carom_status status = cr_zone_matrix_begin(&zone->matrix);
@@ -24,7 +25,8 @@ static carom_status solve_set(cr_zone* zone, int32_t friction)
         const cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
             cr_zone_line_add(zone, line, 1.0 / line->eps, friction);
-            cr_zone_line_push(zone, line, -line->row.gap / line->eps, friction, zone->d);
+            cr_zone_line_push(zone, line, -(line->row.gap + line->sink) / line->eps, friction,
+                              zone->d);
         }
     }
     status = cr_zone_matrix_factor(&zone->matrix);
@@ -50,7 +52,7 @@ static void refine(cr_zone* zone, int32_t friction)
         cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
             const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
-            const double r2 = -line->row.gap - ad - line->eps * line->row.lam;
+            const double r2 = -line->row.gap - line->sink - ad - line->eps * line->row.lam;
             cr_zone_line_push(zone, line, line->row.lam + r2 / line->eps, friction, r);
             line->ahead = r2; // kept for the second half
         }
@@ -75,7 +77,7 @@ static int32_t exchange(cr_zone* zone)
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         const double ad = cr_zone_line_dot(zone, line, line->a, zone->d);
-        const double ahead = line->row.gap + ad;
+        const double ahead = line->row.gap + line->sink + ad;
         line->row.lam = line->active ? -ahead / line->eps : 0.0;
         line->ahead = ahead;
         most_lam = cr_max(most_lam, fabs(line->row.lam));
@@ -127,4 +129,25 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
         }
     }
     return CAROM_ERR_NO_CONVERGENCE;
+}
+
+// Rounded gaps g + r change the step by -(H + B A/eps)^-1 B r/eps. Where rows are redundant, what
+// rounding has against them all is carried by forces r/eps, and with friction forces that balance
+// along the normals do not along the surface: the step then trembles by far more than r. The signs
+// of r are as good as random, another draw of them each time.
+void cr_zone_lcp_shake(cr_zone* zone, double r, int32_t draw, double* out)
+{
+    uint64_t bits = 0x9e3779b97f4a7c15u * (uint64_t)(draw + 1);
+    for (int32_t i = 0; i < zone->n; i++) {
+        out[i] = 0.0;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9u;
+        if (line->active) {
+            const double push = (bits >> 63 ? r : -r) / line->eps;
+            cr_zone_line_push(zone, line, push, 1, out);
+        }
+    }
+    cr_zone_matrix_solve(&zone->matrix, out);
 }

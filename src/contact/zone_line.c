@@ -213,11 +213,28 @@ static int spot_before(const cr_zone_spot* a, const cr_zone_spot* b)
 
 CR_ORDER_DEFINE(sort_spots, cr_zone_spot, spot_before)
 
+// depth(lam) about a lam: what a Newton step sees of it.
+static void give_way_by(cr_zone_line* line, double lam)
+{
+    const cr_give give = cr_give_make(line->eps0, line->room, lam);
+    line->eps = give.slope;
+    line->sink = give.depth - give.slope * lam;
+}
+
+// The lam to begin from: that of the gap once both agree by and large, for where rows change from
+// iterate to iterate the gap is what stays.
+static double present_lam(const cr_zone_line* line)
+{
+    const double lam = line->row.lam, deep = cr_give_load(line->eps0, line->room, -line->row.gap);
+    return deep > 0.5 * lam && deep < 2.0 * lam ? deep : lam;
+}
+
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
 // edge and an edge against an edge: several rows, one contact. Which of them there are changes from
 // iterate to iterate, so they must share one compliance or the contact would harden and soften with
 // their number: eps grows with the rows of the same two bodies within `blur`, each counted by how
-// near it is.
+// near it is. A row counts itself as one, whatever its say: alone at its place it would otherwise
+// be as stiff with little say as with all of it, and come and go at once.
 static carom_status crowd(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
@@ -248,9 +265,9 @@ static carom_status crowd(cr_zone* zone)
     for (int32_t i = 0; i < zone->spot.count; i++) {
         cr_zone_line* line = &zone->line.items[spots[i].line];
         const double range = task->candidate[line->row.candidate].blur;
-        double count = 0.0;
+        double count = 1.0;
         for (int way = -1; way <= 1; way += 2) {
-            for (int32_t j = way < 0 ? i - 1 : i; j >= 0 && j < zone->spot.count; j += way) {
+            for (int32_t j = i + way; j >= 0 && j < zone->spot.count; j += way) {
                 if (spots[j].body[0] != spots[i].body[0] || spots[j].body[1] != spots[i].body[1] ||
                     fabs(spots[j].at.x - spots[i].at.x) >= range) {
                     break;
@@ -260,7 +277,9 @@ static carom_status crowd(cr_zone* zone)
                 count += near * near * near * zone->line.items[spots[j].line].say;
             }
         }
-        line->eps *= count / line->say;
+        line->eps0 *= count / line->say;
+        line->room /= line->say;
+        give_way_by(line, present_lam(line));
     }
     return CAROM_OK;
 }
@@ -319,7 +338,9 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
         cr_zone_line line = {.say = 1.0, .members = 1, .active = 1};
         line.row.candidate = i;
         line.row.lam = lam[i];
-        line.eps = task->candidate[i].compliance;
+        line.eps0 = task->candidate[i].compliance;
+        line.room = task->candidate[i].room;
+        give_way_by(&line, lam[i]);
         line.mu = task->candidate[i].friction;
         memcpy(line.point, zone->corner.items + 4 * i, sizeof line.point);
         zone->line.items[zone->line.count++] = line;
@@ -617,7 +638,8 @@ static carom_status make_lines(cr_zone* zone)
         line->members = group->members;
         line->sigma = group->sigma;
         line->say = say_of(zone, group->candidate) * group->stand;
-        line->eps = c->compliance;
+        line->eps0 = c->compliance;
+        line->room = c->room;
         line->mu = c->friction;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);

@@ -8,6 +8,8 @@ enum { MOST_WIDENINGS = 6 };
 // While there are widenings left, a zone of bodies asks for one after so many cramped iterates in a
 // row. Cloth takes more of them to find out how much it wants.
 enum { MOST_CRAMPED = 3, MOST_CRAMPED_CLOTH = 5 };
+// A step that gains energy, which a shorter one does less, is halved this often for that.
+enum { MOST_FAIR = 5 };
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
 
@@ -113,7 +115,7 @@ void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h)
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, double lam,
                           cr_balance_row* row)
 {
-    *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance};
+    *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance, .room = candidate->room};
     for (int side = 0; side < 2; side++) {
         const int32_t b = model->bodies.vertex_body[candidate->pair.v[3 * side]];
         if (model->bodies.kind[b] == CR_BODY_KINEMATIC || model->body_sheet[b] >= 0) {
@@ -147,6 +149,7 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
         cr_candidate candidate = worker->candidate[rows[i].candidate];
         cr_balance_row row;
         candidate.compliance = rows[i].compliance;
+        candidate.room = rows[i].room;
         if (!cr_island_balance_row(sim->model, &candidate, rows[i].lam, &row)) {
             worker->balance.count = 0;
             return CAROM_OK;
@@ -158,15 +161,17 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
     return CAROM_OK;
 }
 
-// Where the zone let the members go becomes where they are.
-static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+// Where the zone let the members go becomes where they are. False: they gained energy.
+static int advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
 {
+    int fair = 1;
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_motion* motion = &sim->motion;
     cr_island_velocities(sim, worker, h);
     if (worker->balance.count > 0) {
         const cr_balance_task balance = cr_island_balance(sim, worker, h);
         cr_balance_run(&balance);
+        fair = !cr_balance_fails(&balance);
     }
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
@@ -192,6 +197,7 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
             cr_vec3_store(sim->next.xv + 3 * n, cr_vec3_scale(1.0 / h, d));
         }
     }
+    return fair;
 }
 
 // Impulses of the zone's rows, and what the next part or step will look for first.
@@ -336,6 +342,7 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     for (int32_t i = 0; i < row_count && ok; i++) {
         cr_record_row row = {worker->candidate[rows[i].candidate], rows[i].lam};
         row.candidate.compliance = rows[i].compliance;
+        row.candidate.room = rows[i].room;
         ok = cr_array_push(&record->row, row);
     }
     part.impact_begin = record->impact.count;
@@ -444,7 +451,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
         status = write_down(sim, worker, index, h, from, to, alone, result->impacts > impacts);
     }
     if (status == CAROM_OK) {
-        advance(sim, worker, h, from, to);
+        result->gains |= !advance(sim, worker, h, from, to);
     }
     return status;
 }
@@ -452,13 +459,15 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
 void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     cr_island_result* result = &sim->island.items[index];
-    result->contact.count = result->impacts = 0;
+    result->contact.count = result->impacts = result->gains = 0;
     cr_record_clear(&result->record);
     rewind_members(sim, worker);
 }
 
-// The step as `parts` equal parts. Fails as a whole.
-static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts)
+// The step as `parts` equal parts. Fails as a whole. fair: a part that gained energy is a failure,
+// too.
+static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts,
+                              int fair)
 {
     cr_island_rewind(sim, worker, index);
     for (int32_t part = 0; part < parts; part++) {
@@ -467,6 +476,9 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
                            (double)(part + 1) / parts);
         if (status != CAROM_OK) {
             return status;
+        }
+        if (fair && sim->island.items[index].gains) {
+            return CAROM_ERR_NO_CONVERGENCE;
         }
         if (cr_expect_missed(sim, worker)) {
             sim->island.items[index].narrow = 1;
@@ -505,12 +517,39 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
         for (int p = 0; p < 3; p++) {
             result->parts = parts[p];
             result->eased = 1;
-            result->status = try_parts(sim, worker, index, result->parts);
+            result->status = try_parts(sim, worker, index, result->parts, 0);
             if (result->status != CAROM_ERR_NO_CONVERGENCE) {
                 return;
             }
         }
     }
+}
+
+// The step in 1, 2, 4, ... parts, until it is solved. A zone that had too little room gets more
+// instead and waits for the next try. False: there is no such number, or (fair) none that gains no
+// energy: *gained.
+static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair, int* gained)
+{
+    cr_island_result* result = &sim->island.items[index];
+    *gained = 0;
+    for (int32_t halving = 0; halving <= sim->model->world.max_halvings; halving++) {
+        if (*gained && halving > MOST_FAIR) {
+            return 0;
+        }
+        result->parts = 1 << halving;
+        result->report.cramped = 0;
+        result->status = try_parts(sim, worker, index, result->parts, fair);
+        if (result->status != CAROM_ERR_NO_CONVERGENCE) {
+            return 1;
+        }
+        *gained |= result->gains;
+        if (!result->gains && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
+            cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
+            result->narrow = 1;
+            return 1;
+        }
+    }
+    return 0;
 }
 
 carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
@@ -550,15 +589,13 @@ static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
                                   ? sim->model->world.max_iterations
                                   : CR_SIM_HOPEFUL;
     result->parts = 1;
-    result->status = try_parts(sim, worker, index, 1);
+    result->status = try_parts(sim, worker, index, 1, 0);
     result->hard = result->narrow || result->status == CAROM_ERR_NO_CONVERGENCE;
     result->narrow = result->hard;
 }
 
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
 {
-    const cr_model* model = sim->model;
-    cr_island_result* result = &sim->island.items[index];
     if (cr_island_open(sim, worker, index) != CAROM_OK) {
         return;
     }
@@ -567,19 +604,14 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
         return;
     }
     worker->most_cramped = sim->retries < MOST_WIDENINGS ? MOST_CRAMPED : INT32_MAX;
-    worker->most_iterations = model->world.max_iterations;
-    for (int32_t halving = 0; halving <= model->world.max_halvings; halving++) {
-        result->parts = 1 << halving;
-        result->report.cramped = 0;
-        result->status = try_parts(sim, worker, index, result->parts);
-        if (result->status != CAROM_ERR_NO_CONVERGENCE) {
-            return;
-        }
-        if (result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
-            cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
-            result->narrow = 1;
-            return;
-        }
+    worker->most_iterations = sim->model->world.max_iterations;
+    // first so that nothing gains energy, and where that cannot be had, so that it is solved
+    int gained;
+    int done = try_halvings(sim, worker, index, 1, &gained);
+    if (!done && gained) {
+        done = try_halvings(sim, worker, index, 0, &gained);
     }
-    ease(sim, worker, index);
+    if (!done) {
+        ease(sim, worker, index);
+    }
 }

@@ -90,6 +90,15 @@ static double compliance(const cr_near* near, int32_t a, int32_t b)
     return near->model->world.compliance / cr_max(ma, mb);
 }
 
+// However heavy the load, two bodies come no nearer than their thickness less this part of it. The
+// layers of balls and capsules are the bodies themselves, and what overlaps there is seen.
+static double room_share(const cr_model* model, int32_t a, int32_t b)
+{
+    const int32_t* face = model->surface.body_face;
+    const int round = face[a] == face[a + 1] || face[b] == face[b + 1];
+    return round ? 1e-4 : 0.05;
+}
+
 // Friction acts on the common surface: at its own radius from each closest point. Cloth has no
 // rotation to feel a lever with, so the other body takes the whole.
 static void levers(const cr_model* model, int32_t a, int32_t b, double thickness, double lever[2])
@@ -188,6 +197,7 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     c->friction = cr_model_friction(model, a, b);
     c->restitution = cr_model_restitution(model, a, b);
     c->compliance = compliance(near, a, b);
+    c->room = room_share(model, a, b) * c->thickness;
     levers(model, a, b, c->thickness, c->lever);
     c->blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
     return 1;

@@ -22,7 +22,7 @@ typedef struct cr_record_node {
 
 // A contact that carried a load, with the numbers it had.
 typedef struct cr_record_row {
-    cr_candidate candidate; // its compliance is the row's own
+    cr_candidate candidate; // its compliance and room are the row's own
     double lam;             // kg m
 } cr_record_row;
 

@@ -5,7 +5,7 @@
 #include "math/rot.h"
 #include <string.h>
 
-enum { FRAMES = 3, ROWS = 4, PER_FRAME = 28, INPUTS = FRAMES * PER_FRAME + 2 * ROWS };
+enum { FRAMES = 3, ROWS = 4, PER_FRAME = 28, INPUTS = FRAMES * PER_FRAME + 3 * ROWS };
 
 static double mass[FRAMES], inertia[3 * FRAMES];
 static uint8_t lock[FRAMES];
@@ -35,7 +35,8 @@ static void fill(const double* in)
     for (int i = 0; i < ROWS; i++) {
         row[i] = (cr_balance_row){{sides[i][0], sides[i][1]},
                                   in[FRAMES * PER_FRAME + i],
-                                  in[FRAMES * PER_FRAME + ROWS + i]};
+                                  in[FRAMES * PER_FRAME + ROWS + i],
+                                  in[FRAMES * PER_FRAME + 2 * ROWS + i]};
     }
 }
 
@@ -72,7 +73,8 @@ static void random_inputs(uint64_t* seed, double* in)
     }
     for (int i = 0; i < ROWS; i++) {
         in[FRAMES * PER_FRAME + i] = h * h * check_random(seed, 0.1, 5);
-        in[FRAMES * PER_FRAME + ROWS + i] = 1e-5;
+        in[FRAMES * PER_FRAME + ROWS + i] = 0.1;
+        in[FRAMES * PER_FRAME + 2 * ROWS + i] = 0.1 * h * h * check_random(seed, 0.5, 5);
     }
 }
 
@@ -171,9 +173,9 @@ static void test_adjoint(void)
         cr_vec3 v[FRAMES], om[FRAMES], t[FRAMES], q[FRAMES], u[FRAMES], v0[FRAMES], free[FRAMES],
             a[FRAMES], spin[FRAMES];
         double mass_bar[FRAMES] = {0}, inertia_bar[3 * FRAMES] = {0}, lam[ROWS] = {0},
-               eps[ROWS] = {0};
-        const cr_balance_bars bars = {v, om,       t,           q,   u,   v0,  free,
-                                      a, mass_bar, inertia_bar, lam, eps, spin};
+               eps[ROWS] = {0}, room[ROWS] = {0};
+        const cr_balance_bars bars = {v, om,       t,           q,   u,   v0,   free,
+                                      a, mass_bar, inertia_bar, lam, eps, room, spin};
         for (int f = 0; f < FRAMES; f++) {
             v[f] = cr_vec3_scale(1 + f, cr_vec3_load(weights));
             om[f] = cr_vec3_scale(1 + f, cr_vec3_load(weights + 3));
@@ -191,6 +193,7 @@ static void test_adjoint(void)
         }
         memcpy(bar + FRAMES * PER_FRAME, lam, sizeof lam);
         memcpy(bar + FRAMES * PER_FRAME + ROWS, eps, sizeof eps);
+        memcpy(bar + FRAMES * PER_FRAME + 2 * ROWS, room, sizeof room);
         for (int i = 0; i < INPUTS; i++) {
             const double step = i >= FRAMES * PER_FRAME ? 1e-3 * in[i] : 1e-6;
             double to[INPUTS];
