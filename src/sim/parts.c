@@ -9,8 +9,6 @@ enum { MOST_WIDENINGS = 4, MOST_WISHES = 2 };
 enum { MOST_CRAMPED = 3 };
 // A look that finds so many times what the first one did, and what there are nodes, finds too much.
 enum { CROWDED = 3 };
-// The first part is this often halved: the whole step has failed, and halves mostly do.
-enum { FIRST = 2 };
 // After a part that took no more iterations than this a longer one is tried.
 enum { QUICK = 9 };
 
@@ -118,7 +116,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     worker->expect = &sim->part;
     cr_island_rewind(sim, worker, index);
     result->parts = 0;
-    int32_t halvings = finest < FIRST ? finest : FIRST;
+    int32_t halvings = 0;
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
