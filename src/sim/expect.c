@@ -3,7 +3,8 @@
 
 // What lies beyond its reach gets this much more than it took.
 static const double generous = 1.5;
-// Of its sheet's shortest edge, what a node may miss its way by in any case.
+// Of its sheet's shortest edge, what a node may miss its way by before anything was tried: its
+// neighbours' neighbours do not come into sight then.
 static const double edge_room = 0.3;
 
 carom_status cr_expect_init(cr_expect* expect, const cr_body_set* bodies)
@@ -48,25 +49,46 @@ static cr_carry frame_from(const cr_sim* sim, const cr_state* state, int32_t f, 
     return carry;
 }
 
-// `share` is the part of the step that h is: so much of a scripted way is gone.
-static void expect_node(cr_sim* sim, cr_expect* expect, const cr_state* state, int32_t n, double h,
-                        double share)
+// The shortest edge of a sheet. m
+static double shortest_edge(const cr_sim* sim, const cr_state* state, int32_t sheet)
 {
-    const cr_body_set* bodies = &sim->model->bodies;
-    const double fall = h * h * cr_vec3_norm(cr_vec3_load(sim->model->world.gravity));
-    const double pushed = bodies->node_pinned[n]
-                              ? 0.0
-                              : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
-    const int32_t v = bodies->node_vertex[n];
-    const cr_vec3 way =
-        bodies->node_pinned[n]
-            ? cr_vec3_scale(share, cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]))
-            : cr_vec3_scale(h, cr_vec3_load(state->xv + 3 * n));
-    const cr_vec3 at = cr_vec3_load(state->x + 3 * n);
-    cr_vec3_store(expect->start + 3 * v, at);
-    cr_vec3_store(expect->ahead + 3 * v, cr_vec3_add(at, way));
-    expect->node_reach[n] =
-        CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed + bodies->radius[bodies->vertex_body[v]];
+    const cr_surface* surface = &sim->model->surface;
+    const int32_t* node = sim->model->bodies.node;
+    const int32_t b = sim->model->sheet_body[sheet];
+    double least = HUGE_VAL;
+    for (int32_t e = surface->body_edge[b]; e < surface->body_edge[b + 1]; e++) {
+        const int32_t* v = surface->edge + 2 * (ptrdiff_t)e;
+        const cr_vec3 way = cr_vec3_sub(cr_vec3_load(state->x + 3 * (ptrdiff_t)node[v[1]]),
+                                        cr_vec3_load(state->x + 3 * (ptrdiff_t)node[v[0]]));
+        least = cr_min(least, cr_vec3_norm2(way));
+    }
+    return sqrt(least);
+}
+
+// A sheet over h s, `share` of the step: so much of a scripted way is gone. No node may miss its
+// way by so much that half the sheet comes into its sight, before anything was tried; and `least`
+// it may miss it by if that is less.
+static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, int32_t sheet,
+                         double h, double share, double least)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    const double fall = h * h * cr_vec3_norm(cr_vec3_load(model->world.gravity));
+    const double room = edge_room * shortest_edge(sim, state, sheet);
+    for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
+        const int pinned = bodies->node_pinned[n];
+        const int32_t v = bodies->node_vertex[n];
+        const double pushed =
+            pinned ? 0.0 : h * h * cr_vec3_norm(sim->node_force_now[n]) / bodies->node_mass[n];
+        const cr_vec3 way =
+            pinned ? cr_vec3_scale(share, cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]))
+                   : cr_vec3_scale(h, cr_vec3_load(state->xv + 3 * n));
+        const cr_vec3 at = cr_vec3_load(state->x + 3 * n);
+        const double miss = cr_max(least, CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed);
+        cr_vec3_store(expect->start + 3 * v, at);
+        cr_vec3_store(expect->ahead + 3 * v, cr_vec3_add(at, way));
+        expect->node_reach[n] = cr_min(miss, room) + bodies->radius[bodies->vertex_body[v]];
+    }
 }
 
 void cr_expect_step(cr_sim* sim)
@@ -79,8 +101,8 @@ void cr_expect_step(cr_sim* sim)
             sim->whole.carry[b] = frame_from(sim, &sim->state, f, h);
         }
     }
-    for (int32_t n = 0; n < bodies->node_count; n++) {
-        expect_node(sim, &sim->whole, &sim->state, n, h, 1.0);
+    for (int32_t i = 0; i < sim->model->sheet_count; i++) {
+        expect_sheet(sim, &sim->whole, &sim->state, i, h, 1.0, 0.0);
     }
 }
 
@@ -90,15 +112,22 @@ static double frame_range(const cr_sim* sim, const cr_expect* expect, int32_t f)
     return cr_carry_length(carry, sim->model->bodies.extent[f]) + carry->reach;
 }
 
+// The farthest that any frame of the island was expected to go.
+static double farthest_frame(const cr_sim* sim, const cr_worker* worker, const cr_expect* expect)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        most = cr_max(most, frame_range(sim, expect, worker->frame.items[i]));
+    }
+    return most;
+}
+
 // The farthest that anything of the island was expected to go: its members, and what moves by
 // script and may hit them.
 static double farthest(const cr_sim* sim, const cr_worker* worker, const cr_expect* expect)
 {
     const cr_body_set* bodies = &sim->model->bodies;
-    double most = 0.0;
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        most = cr_max(most, frame_range(sim, expect, worker->frame.items[i]));
-    }
+    double most = farthest_frame(sim, worker, expect);
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
@@ -115,35 +144,6 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, const cr_expe
         }
     }
     return most;
-}
-
-// The shortest edge of a sheet. m
-static double shortest_edge(const cr_sim* sim, int32_t sheet)
-{
-    const cr_surface* surface = &sim->model->surface;
-    const int32_t b = sim->model->sheet_body[sheet];
-    double least = HUGE_VAL;
-    for (int32_t e = surface->body_edge[b]; e < surface->body_edge[b + 1]; e++) {
-        const int32_t* v = surface->edge + 2 * (ptrdiff_t)e;
-        const cr_vec3 way = cr_vec3_sub(cr_vec3_load(sim->part.start + 3 * v[1]),
-                                        cr_vec3_load(sim->part.start + 3 * v[0]));
-        least = cr_min(least, cr_vec3_norm2(way));
-    }
-    return sqrt(least);
-}
-
-// What a node may be pushed aside without its neighbours' neighbours coming into sight costs next
-// to nothing, so it is free to go that far, if anything here does.
-static void free_nodes(cr_sim* sim, const cr_worker* worker)
-{
-    const double most = farthest(sim, worker, &sim->part);
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        const double room = cr_min(most, edge_room * shortest_edge(sim, s));
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->part.node_reach[n] = cr_max(sim->part.node_reach[n], room);
-        }
-    }
 }
 
 // The stretch from `from` to `to` of a motion.
@@ -174,13 +174,11 @@ void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from,
         const int32_t f = worker->frame.items[i];
         sim->part.carry[bodies->frame_body[f]] = frame_from(sim, &sim->next, f, h);
     }
+    // what lies still goes as far as what hits it
+    const double most = farthest_frame(sim, worker, &sim->part);
     for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
-            expect_node(sim, &sim->part, &sim->next, n, h, to - from);
-        }
+        expect_sheet(sim, &sim->part, &sim->next, worker->sheet.items[i], h, to - from, most);
     }
-    free_nodes(sim, worker);
 }
 
 void cr_expect_forget(cr_sim* sim, const cr_worker* worker)

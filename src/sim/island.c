@@ -1,6 +1,7 @@
 #include "bodies/spin_held.h"
 #include "dynamics/targets.h"
 #include "sim/expect.h"
+#include "sim/parts.h"
 #include <string.h>
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
@@ -589,7 +590,9 @@ static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
                                   ? sim->model->world.max_iterations
                                   : CR_SIM_HOPEFUL;
     result->parts = 1;
-    result->status = try_parts(sim, worker, index, 1, 0);
+    result->status = cr_parts_crowded(sim, worker) && sim->model->world.max_halvings > 0
+                         ? CAROM_ERR_NO_CONVERGENCE
+                         : try_parts(sim, worker, index, 1, 0);
     result->hard = result->narrow || result->status == CAROM_ERR_NO_CONVERGENCE;
     result->narrow = result->hard;
 }

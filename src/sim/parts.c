@@ -7,8 +7,8 @@
 enum { MOST_WIDENINGS = 4, MOST_WISHES = 2 };
 // While there are widenings left, it asks for one after so many cramped iterates in a row.
 enum { MOST_CRAMPED = 3 };
-// A look that finds so many times what the first one did, and what there are nodes, finds too much.
-enum { CROWDED = 3 };
+// Candidates for each vertex of an island, beyond which shorter parts are the better way.
+enum { CROWDED = 40 };
 // After a part that took no more iterations than this a longer one is tried.
 enum { QUICK = 9 };
 
@@ -26,6 +26,21 @@ carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t index)
     sim->any_hard = 1;
     cr_expect_free(sim, worker);
     return CAROM_OK;
+}
+
+int cr_parts_crowded(const cr_sim* sim, const cr_worker* worker)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    int32_t vertices = 0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t b = bodies->frame_body[worker->frame.items[i]];
+        vertices += bodies->vertex[b + 1] - bodies->vertex[b];
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        vertices += sim->model->sheet_node[s + 1] - sim->model->sheet_node[s];
+    }
+    return worker->candidate_count / CROWDED > vertices;
 }
 
 int cr_parts_hard(const cr_sim* sim, int32_t index)
@@ -76,7 +91,6 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
     cr_island_result* result = &sim->island.items[index];
     const int32_t contacts = result->contact.count, impacts = result->impacts;
     carom_status status = CAROM_ERR_NO_CONVERGENCE;
-    int32_t first = 0; // candidates
     cr_expect_part(sim, worker, part->h, part->from, part->to);
     worker->most_iterations =
         part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
@@ -89,9 +103,7 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
         if (status != CAROM_OK) {
             return status;
         }
-        first = widening == 0 ? worker->candidate_count : first;
-        if (worker->candidate_count / CROWDED > first + sim->model->bodies.node_count &&
-            !part->last) {
+        if (cr_parts_crowded(sim, worker) && !part->last) {
             return CAROM_ERR_NO_CONVERGENCE;
         }
         cr_island_ease(worker, part->share);
@@ -143,6 +155,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
         at += size;
         share = 1.0;
         if (cr_expect_missed(sim, worker)) {
+            worker->expect = &sim->whole;
+            cr_expect_free(sim, worker);
             result->narrow = 1;
             return; // the look around was too narrow: all of it is done again
         }

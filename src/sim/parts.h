@@ -14,5 +14,7 @@
 carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t island);
 // Whether members of an island are.
 int cr_parts_hard(const cr_sim* sim, int32_t island);
+// Whether there are so many candidates that shorter parts are the better way.
+int cr_parts_crowded(const cr_sim* sim, const cr_worker* worker);
 // Moves such an island through the step.
 void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t island);
