@@ -222,11 +222,15 @@ static void give_way_by(cr_zone_line* line, double lam)
 }
 
 // The lam to begin from: that of the gap once both agree by and large, for where rows change from
-// iterate to iterate the gap is what stays.
+// iterate to iterate the gap is what stays. What does not touch yet carries no load that would have
+// hardened it by much: its lam is what a step was to have that could not be taken.
 static double present_lam(const cr_zone_line* line)
 {
     const double lam = line->row.lam, deep = cr_give_load(line->eps0, line->room, -line->row.gap);
-    return deep > 0.5 * lam && deep < 2.0 * lam ? deep : lam;
+    if (deep > 0.5 * lam && deep < 2.0 * lam) {
+        return deep;
+    }
+    return line->row.gap < 0.0 ? lam : cr_min(lam, line->room / line->eps0);
 }
 
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
