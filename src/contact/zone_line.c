@@ -431,13 +431,19 @@ void cr_zone_line_measure(cr_zone* zone)
 // candidate takes its part of its row's multiplier along.
 static void hand_out(const cr_zone* zone, cr_zone_share* share)
 {
-    share->lam = 0.0;
     if (share->line >= 0) {
         const cr_zone_line* line = &zone->line.items[share->line];
         share->lam = line->row.lam / line->members;
         share->sigma = line->sigma;
     }
     share->line = -1;
+}
+
+void cr_zone_line_settle(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        hand_out(zone, &zone->share.items[i]);
+    }
 }
 
 // Classifies every candidate at the current points and marks those near enough to matter, those
@@ -459,6 +465,7 @@ static carom_status choose(cr_zone* zone, int first)
         const double way = way_of(zone, i), least = least_distance(zone, i, way);
         if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
             now->distance = least;
+            share->lam = 0.0;
             continue;
         }
         look(zone, i, way, x);
@@ -466,6 +473,7 @@ static carom_status choose(cr_zone* zone, int first)
         share->lam = first ? 0.0 : share->lam;
         if (!(say_of(zone, i) > 0.0) || (!(now->distance - c->thickness < c->thickness) &&
                                          !(share->lam > 0.0) && !zone->limiting.items[i])) {
+            share->lam = 0.0;
             continue;
         }
         const cr_contact_key key = cr_candidate_key(&c->pair, now->active);
@@ -644,7 +652,7 @@ static carom_status make_lines(cr_zone* zone)
         line->say = say_of(zone, group->candidate) * group->stand;
         line->eps0 = c->compliance;
         line->room = c->room;
-        line->mu = c->friction;
+        line->mu = zone->grip * c->friction;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);
     }
@@ -657,7 +665,8 @@ static carom_status make_lines(cr_zone* zone)
 
 carom_status cr_zone_line_collect(cr_zone* zone)
 {
-    const int first = zone->report.iterations == 0;
+    const int first = zone->fresh;
+    zone->fresh = 0;
     carom_status status = choose(zone, first);
     if (status == CAROM_OK) {
         status = merge(zone);
