@@ -52,6 +52,8 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->sizes);
     cr_array_release(&zone->pairs);
     cr_array_release(&zone->before);
+    cr_array_release(&zone->kept);
+    cr_array_release(&zone->kept_share);
     cr_array_release(&zone->numbers);
     cr_array_release(&zone->dual);
     cr_array_release(&zone->dual_set);
@@ -539,17 +541,13 @@ static double slope(cr_zone* zone)
 enum { PATIENCE = 30, PATIENCE_CLOTH = 5, MOST_HALVINGS = 12 };
 
 // Friction has no such function; but only what carries a load has friction.
-static int may_descend(const cr_zone* zone, int it)
+static int loaded_rubs(const cr_zone* zone)
 {
-    if (it < (cr_zone_sheet_elastic(zone->task) > 0 ? PATIENCE_CLOTH : PATIENCE)) {
-        return 0;
-    }
     int rubs = 0;
     for (int32_t i = 0; i < zone->line.count && zone->rubbing; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        rubs |= line->row.lam > 0.0 && zone->task->candidate[line->row.candidate].friction > 0.0;
+        rubs |= zone->line.items[i].row.lam > 0.0 && zone->line.items[i].mu > 0.0;
     }
-    return !rubs;
+    return rubs;
 }
 
 static carom_status descend(cr_zone* zone, double step)
@@ -579,6 +577,8 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     zone->report = (cr_zone_report){0};
     zone->line.count = zone->result.count = 0;
     zone->along = 0.0;
+    zone->grip = 1.0;
+    zone->fresh = 1;
     zone->stick = task->h * task->friction_speed;
     zone->rubbing = zone->holds = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
@@ -603,8 +603,7 @@ static void notice_friction(cr_zone* zone)
 {
     zone->rubbing = 0;
     for (int32_t i = 0; i < zone->line.count; i++) {
-        const int32_t candidate = zone->line.items[i].row.candidate;
-        zone->rubbing |= zone->task->candidate[candidate].friction > 0.0;
+        zone->rubbing |= zone->line.items[i].mu > 0.0;
     }
 }
 
@@ -624,64 +623,194 @@ static void remember_place(cr_zone* zone)
     }
 }
 
+// The place of the zone and the loads of its candidates, to come back to.
+static carom_status keep(cr_zone* zone)
+{
+    if (!cr_array_reserve(&zone->kept, zone->n) ||
+        !cr_array_reserve(&zone->kept_share, zone->task->candidate_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_zone_line_settle(zone);
+    memcpy(zone->kept.items, zone->z, sizeof(double) * (size_t)zone->n);
+    memcpy(zone->kept_share.items, zone->share.items,
+           sizeof *zone->share.items * (size_t)zone->task->candidate_count);
+    return CAROM_OK;
+}
+
+// The points stand where z says now, by no way that has to be free.
+static void place_anew(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        zone->before.items[i] = zone->point.items[i].x;
+    }
+    cr_zone_point_place(zone);
+    cr_zone_check_moved(zone);
+}
+
+// What was seen of the candidates since is as true as before.
+static void back(cr_zone* zone)
+{
+    memcpy(zone->z, zone->kept.items, sizeof(double) * (size_t)zone->n);
+    place_anew(zone);
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        cr_zone_share* share = &zone->share.items[i];
+        const cr_zone_share* kept = &zone->kept_share.items[i];
+        share->line = -1;
+        share->lam = kept->lam;
+        share->sigma = kept->sigma;
+    }
+}
+
+// From the start towards where inertia alone would lead, as far as nothing is in the way.
+static double set_out(cr_zone* zone)
+{
+    remember_place(zone);
+    cr_zone_line_measure(zone);
+    return cr_zone_check_step(zone, 0.0);
+}
+
+// What a search for the solution goes by.
+typedef struct search {
+    double scale;     // m, the free motion
+    double allowed;   // m, steps below it are small
+    int32_t most;     // iterations
+    int32_t patience; // those before P has to fall, without friction
+    double step;      // part of the last step that was taken
+    int32_t cramped;  // nonzero: it ended because it wanted more room
+} search;
+
+// Back to the start.
+static carom_status restart(cr_zone* zone, search* s)
+{
+    const carom_status status = setup_numbers(zone);
+    if (status == CAROM_OK) {
+        zone->along = 0.0;
+        zone->fresh = 1;
+        place_anew(zone);
+        s->step = set_out(zone);
+    }
+    return status;
+}
+
+// Newton's iterates from where the zone is. CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
+static carom_status iterate(cr_zone* zone, search* s)
+{
+    double last = HUGE_VAL; // size of the step before
+    int32_t cramped = zone->report.cramped, in_vain = 0;
+    int falls = 0; // nonzero: P is there to be compared with
+    for (int it = 0; it < s->most; it++) {
+        carom_status status = cr_zone_line_collect(zone);
+        if (status == CAROM_OK && falls && it > s->patience && !loaded_rubs(zone)) {
+            status = descend(zone, s->step);
+        }
+        if (status != CAROM_OK) {
+            return status;
+        }
+        notice_friction(zone);
+        zone->report.iterations++;
+        remember_place(zone);
+        status = newton_step(zone);
+        if (status != CAROM_OK) {
+            return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+        }
+        const double size = length(zone, zone->d);
+        if (!isfinite(size)) {
+            break;
+        }
+        falls = it >= s->patience && !loaded_rubs(zone);
+        if (falls) { // for the next to descend from
+            zone->worth = worth(zone);
+            zone->slope = slope(zone);
+        }
+        s->step = cr_zone_check_step(zone, 1e-9);
+        in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
+        cramped = zone->report.cramped;
+        if (in_vain >= zone->task->most_cramped) {
+            s->cramped = 1;
+            break;
+        }
+        const int stands = size > still_shrinking * last;
+        const int done = size <= step_tolerance * s->scale ||
+                         (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
+        last = size;
+        if (s->step == 1.0 && done) {
+            return CAROM_OK;
+        }
+    }
+    return CAROM_ERR_NO_CONVERGENCE;
+}
+
+// Where iterates go round and round, friction comes in little by little: first none, where P leads
+// to a solution; then as thick oil, which sticks only below slips e as long as the free
+// motion; then e shrinks to what it is, each time from the solution before. What jams does so on
+// this way, too: its slip shrinks with e. (With mu growing instead its force grows without bound.)
+static carom_status get_hold(cr_zone* zone, search* s)
+{
+    enum { CALM = 8, MOST_TRIES = 40, STAGE = 40 };
+    static const double least = 0.8; // by which e shrinks
+    const double e = zone->stick;
+    s->patience = CALM;
+    s->most = zone->task->max_iterations;
+    zone->grip = 0.0;
+    zone->rubbing = 0;
+    carom_status status = restart(zone, s);
+    if (status == CAROM_OK) {
+        status = iterate(zone, s);
+    }
+    double before = HUGE_VAL, now = HUGE_VAL, shrink = 0.25;
+    for (int i = 0; i < MOST_TRIES && status == CAROM_OK && now > e; i++) {
+        status = keep(zone);
+        before = now;
+        now = cr_max(e, isfinite(before) ? shrink * before : s->scale);
+        zone->stick = now;
+        zone->grip = 1.0;
+        zone->rubbing = 1;
+        s->most = isfinite(before) && s->most > STAGE ? STAGE : s->most;
+        if (status == CAROM_OK) {
+            status = iterate(zone, s);
+        }
+        if (status == CAROM_OK) {
+            shrink *= shrink;
+        } else if (status == CAROM_ERR_NO_CONVERGENCE && !s->cramped && isfinite(before) &&
+                   shrink < least) {
+            shrink = sqrt(shrink);
+            now = before;
+            back(zone);
+            status = CAROM_OK;
+        }
+    }
+    zone->stick = e;
+    return now > e && status == CAROM_OK ? CAROM_ERR_NO_CONVERGENCE : status;
+}
+
+// Iterates before friction is let in little by little: most zones take three to ten.
+enum { SOON = 30 };
+
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report)
 {
     carom_status status = cr_zone_begin(zone, task);
     if (status != CAROM_OK) {
         return status;
     }
-
-    // from the start towards where inertia alone would lead, as far as nothing is in the way
-    remember_place(zone);
     const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
-    const double allowed = step_allowed * scale + ulps * coordinate_scale(zone);
-    double last = HUGE_VAL; // size of the step before
+    const int32_t patience = cr_zone_sheet_elastic(task) > 0 ? PATIENCE_CLOTH : PATIENCE;
+    search s = {.scale = scale,
+                .allowed = step_allowed * scale + ulps * coordinate_scale(zone),
+                .most = task->max_iterations,
+                .patience =
+                    task->max_iterations < 2 * patience ? task->max_iterations / 2 : patience};
+    const int holds = zone->rubbing && task->member_sheet_count == 0; // sheets prefer shorter steps
+    s.most = holds && s.most > SOON ? SOON : s.most;
     cr_zone_point_place(zone);
-    cr_zone_line_measure(zone);
-    double step = cr_zone_check_step(zone, 0.0);
-    int32_t cramped = zone->report.cramped, in_vain = 0;
-    int falls = 0; // nonzero: P was there to be compared with
-    for (int it = 0; it < task->max_iterations; it++) {
-        status = cr_zone_line_collect(zone);
-        if (status == CAROM_OK && falls && may_descend(zone, it)) {
-            status = descend(zone, step);
-        }
-        if (status != CAROM_OK) {
-            return status;
-        }
-        notice_friction(zone);
-        zone->report.iterations = it + 1;
-        remember_place(zone);
-        status = newton_step(zone);
-        if (status != CAROM_OK) {
-            break;
-        }
-        const double size = length(zone, zone->d);
-        if (!isfinite(size)) {
-            break;
-        }
-        falls = may_descend(zone, it);
-        if (falls) { // for the next to descend from
-            zone->worth = worth(zone);
-            zone->slope = slope(zone);
-        }
-        step = cr_zone_check_step(zone, 1e-9);
-        in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
-        cramped = zone->report.cramped;
-        if (in_vain >= task->most_cramped) {
-            break;
-        }
-        const int stands = size > still_shrinking * last;
-        const int done = size <= step_tolerance * scale ||
-                         (stands && (size <= allowed || trembles(zone, size, scale)));
-        last = size;
-        if (step == 1.0 && done) {
-            cr_zone_line_refresh(zone);
-            status = finish(zone, scale);
-            *report = zone->report;
-            return status;
-        }
+    s.step = set_out(zone);
+    status = iterate(zone, &s);
+    if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {
+        status = get_hold(zone, &s);
+    }
+    if (status == CAROM_OK) {
+        cr_zone_line_refresh(zone);
+        status = finish(zone, scale);
     }
     *report = zone->report;
-    return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+    return status;
 }

@@ -91,7 +91,9 @@ typedef struct cr_zone_spot {
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
-    int32_t rubbing;  // nonzero: some candidate has friction; while it is solved, some line
+    int32_t fresh;    // nonzero: there are no rows of an iterate before
+    double grip;      // 0..1, part of their friction that rows have
+    int32_t rubbing;  // nonzero: some row may have friction; while it is solved, some line
     int32_t holds;    // iterates for which friction had to be held
     int32_t factored; // nonzero: the matrix holds the factor of the last step and its working set
     double along;     // how far the given motions have gone, 0..1
@@ -124,7 +126,9 @@ struct cr_zone {
     CR_ARRAY(int32_t) sizes;
     CR_ARRAY(int32_t) pairs;  // [2*] block pairs of the matrix
     CR_ARRAY(cr_vec3) before; // [point.count] positions at the last accepted iterate
-    CR_ARRAY(double) numbers; // one block for the vectors below
+    CR_ARRAY(double) kept;    // [n] z, to come back to
+    CR_ARRAY(cr_zone_share) kept_share;
+    CR_ARRAY(double) numbers;                                  // one block for the vectors below
     double *z, *target, *grad, *d, *mass, *z_before, *scratch; // [n]
     CR_ARRAY(double) dual;                                     // of zone_dual.c
     CR_ARRAY(int32_t) dual_set;
@@ -142,6 +146,7 @@ carom_status cr_zone_point_setup(cr_zone* zone);
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 
 // zone_line.c: the rows of an iterate.
+void cr_zone_line_settle(cr_zone* zone);          // the rows' loads go to their candidates
 void cr_zone_line_measure(cr_zone* zone);         // how far apart the candidates are, at least
 carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
 // The candidates as they are become the rows, with the multipliers given: for the reverse.

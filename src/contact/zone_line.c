@@ -222,11 +222,15 @@ static void give_way_by(cr_zone_line* line, double lam)
 }
 
 // The lam to begin from: that of the gap once both agree by and large, for where rows change from
-// iterate to iterate the gap is what stays.
+// iterate to iterate the gap is what stays. What does not touch yet carries no load that would have
+// hardened it by much: its lam is what a step was to have that could not be taken.
 static double present_lam(const cr_zone_line* line)
 {
     const double lam = line->row.lam, deep = cr_give_load(line->eps0, line->room, -line->row.gap);
-    return deep > 0.5 * lam && deep < 2.0 * lam ? deep : lam;
+    if (deep > 0.5 * lam && deep < 2.0 * lam) {
+        return deep;
+    }
+    return line->row.gap < 0.0 ? lam : cr_min(lam, line->room / line->eps0);
 }
 
 // A box's corner over the edge of another is at once a vertex against a face, a vertex against an
@@ -427,13 +431,19 @@ void cr_zone_line_measure(cr_zone* zone)
 // candidate takes its part of its row's multiplier along.
 static void hand_out(const cr_zone* zone, cr_zone_share* share)
 {
-    share->lam = 0.0;
     if (share->line >= 0) {
         const cr_zone_line* line = &zone->line.items[share->line];
         share->lam = line->row.lam / line->members;
         share->sigma = line->sigma;
     }
     share->line = -1;
+}
+
+void cr_zone_line_settle(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->task->candidate_count; i++) {
+        hand_out(zone, &zone->share.items[i]);
+    }
 }
 
 // Classifies every candidate at the current points and marks those near enough to matter, those
@@ -455,6 +465,7 @@ static carom_status choose(cr_zone* zone, int first)
         const double way = way_of(zone, i), least = least_distance(zone, i, way);
         if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
             now->distance = least;
+            share->lam = 0.0;
             continue;
         }
         look(zone, i, way, x);
@@ -462,6 +473,7 @@ static carom_status choose(cr_zone* zone, int first)
         share->lam = first ? 0.0 : share->lam;
         if (!(say_of(zone, i) > 0.0) || (!(now->distance - c->thickness < c->thickness) &&
                                          !(share->lam > 0.0) && !zone->limiting.items[i])) {
+            share->lam = 0.0;
             continue;
         }
         const cr_contact_key key = cr_candidate_key(&c->pair, now->active);
@@ -640,7 +652,7 @@ static carom_status make_lines(cr_zone* zone)
         line->say = say_of(zone, group->candidate) * group->stand;
         line->eps0 = c->compliance;
         line->room = c->room;
-        line->mu = c->friction;
+        line->mu = zone->grip * c->friction;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);
     }
@@ -653,7 +665,8 @@ static carom_status make_lines(cr_zone* zone)
 
 carom_status cr_zone_line_collect(cr_zone* zone)
 {
-    const int first = zone->report.iterations == 0;
+    const int first = zone->fresh;
+    zone->fresh = 0;
     carom_status status = choose(zone, first);
     if (status == CAROM_OK) {
         status = merge(zone);

@@ -1,0 +1,174 @@
+// Scenes that were not solved once, or only in parts, with less friction or too deep: each stands
+// for what was wrong with it.
+#include "../pile.h"
+#include "scene_kit.h"
+
+#define GROUND                                                                                     \
+    "{'name': 'ground', 'type': 'fixed', 'mesh': {'sheet': {'width': 8, 'height': 8, 'nx': 1, "    \
+    "'ny': 1}}}"
+
+// Two boxes on each other, turned by all angles between exactly parallel edges and edges that
+// cross: the rows of the edges come in bit by bit, and no angle is worse than the next.
+static void test_edges_all_but_parallel(void)
+{
+    int32_t parts = 0;
+    double most = 0.0;
+    for (int i = 0; i < 60; i++) {
+        kit* k = kit_open(
+            "{'carom': 1, 'world': {'dt': 0.01}, 'bodies': [" GROUND
+            ", {'name': 'a', 'mesh': {'box': {'size': [1, 1, 1]}}, 'position': [0, 0, 0.5025]}, "
+            "{'name': 'b', 'mesh': {'box': {'size': [1, 1, 1]}}, 'position': [0, 0, 1.5075], "
+            "'rotation': [0, 0, %.17g]}]}",
+            pow(10.0, -7.0 + 0.1 * i));
+        k->judge_every = 20;
+        int64_t steps = 0, iterations = 0;
+        while (steps < 40 && kit_step(k)) {
+            iterations += carom_sim_info(k->sim).iterations;
+            steps++;
+        }
+        CHECK(!k->failed);
+        parts = k->most_parts > parts ? k->most_parts : parts;
+        most = fmax(most, (double)iterations / (double)steps);
+        kit_close(k);
+    }
+    CHECK(parts == 1);
+    CHECK(most < 8);
+    printf("  at most %d parts, %.1f iterations a step\n", parts, most);
+}
+
+// A box on two parallel sticks that cannot turn: four contacts of which three would do, each
+// rubbing in a direction of its own. What rounding has against the four moves the box along the
+// sticks by far more than itself, in every iterate anew.
+static void test_a_box_on_parallel_sticks(void)
+{
+    uint64_t seed = 5;
+    int split = 0, steps = 0;
+    int64_t iterations = 0;
+    for (int run = 0; run < 12; run++) {
+        const char* stick = "'capsule': {'radius': 0.02, 'length': 0.6}, 'mass': 1, 'friction': "
+                            "0.8, 'lock': ['rx', 'ry', 'rz'], 'euler_degrees': [90, 0, 0]";
+        kit* k = kit_open("{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01}, 'bodies': "
+                          "[{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.1]}}, 'mass': "
+                          "0.1, 'position': [0, 0, 0.5716], 'friction': 0.8}, {'name': 'left', "
+                          "'position': [-0.09, 0, 0.5], %s}, {'name': 'right', 'position': [0.09, "
+                          "0, 0.5], %s}]}",
+                          stick, stick);
+        k->judge_every = 50;
+        k->driven = 1;
+        for (int i = 0; i < 100 && !k->failed; i++, steps++) {
+            for (int side = 1; side < 3 && i % 5 == 0; side++) {
+                const double push = run % 4 == 3 ? 0.0 : 2.0 * (run % 4 + 1);
+                const double force[3] = {check_random(&seed, -push, push),
+                                         check_random(&seed, -push, push),
+                                         1.05 * 9.81 + check_random(&seed, -push, push)};
+                const double torque[3] = {0, 0, 0};
+                CHECK(carom_sim_set_force(k->sim, side, force, torque) == CAROM_OK);
+            }
+            kit_step(k);
+            split += carom_sim_info(k->sim).parts > 1;
+            iterations += carom_sim_info(k->sim).iterations;
+        }
+        CHECK(!k->failed);
+        kit_close(k);
+    }
+    CHECK(split == 0);
+    printf("  %d of %d steps split, %.1f iterations a step\n", split, steps,
+           (double)iterations / steps);
+}
+
+// What a gram of a capsule or a box does under half a ton: it stands no deeper than it may, and
+// gives back no energy that it should not have held.
+static void test_light_under_heavy(void)
+{
+    const char* light[] = {
+        "'capsule': {'radius': 0.04, 'length': 0.1}, 'rotation': [0, 1.5707963267948966, 0]",
+        "'mesh': {'box': {'size': [0.1, 0.1, 0.08]}}", "'sphere': {'radius': 0.04}"};
+    for (int i = 0; i < 3; i++) {
+        kit* k = kit_open("{'carom': 1, 'world': {'dt': 0.005, 'friction': 0.5}, 'bodies': [" GROUND
+                          ", {'name': 'light', %s, 'mass': 1e-3, 'position': [0, 0, 0.0415]}, "
+                          "{'name': 'heavy', 'mesh': {'box': {'size': [0.3, 0.3, 0.3]}}, 'mass': "
+                          "500, 'position': [0, 0, 0.24], 'velocity': [0, 0, -1]}]}",
+                          light[i]);
+        k->judge_every = 1;
+        int eased = 0;
+        for (int step = 0; step < 60 && kit_step(k); step++) {
+            eased += carom_sim_info(k->sim).eased;
+        }
+        CHECK(!k->failed);
+        CHECK(eased == 0);
+        const carom_body_state s = kit_body(k, "light");
+        printf("  %s: %g m above the ground, at most %d parts\n", light[i], s.position[2],
+               k->most_parts);
+        kit_close(k);
+    }
+}
+
+// Piles that had to be eased, or gained energy, or intersected.
+static void test_piles(void)
+{
+    const pile piles[] = {
+        {.seed = 262, .bodies = 5, .mass_ratio = 1e6, .speed = 1, .dt = 0.005, .friction = 1.5},
+        {.seed = 156, .bodies = 5, .mass_ratio = 100, .speed = 3, .dt = 1.0 / 24, .friction = 1.5},
+        {.seed = 29, .bodies = 5, .mass_ratio = 1e6, .speed = 1, .dt = 1.0 / 24, .friction = 1.5},
+        {.seed = 54, .bodies = 5, .mass_ratio = 1e6, .speed = 100, .dt = 0.005, .friction = 1.5}};
+    for (int i = 0; i < 4; i++) {
+        char* text = pile_scene(&piles[i]);
+        kit* k = kit_open_text(text);
+        free(text);
+        int eased = 0, gains = 0;
+        double before = carom_sim_energy(k->sim).total;
+        for (int step = 0; step < 80 && kit_step(k); step++) {
+            const carom_energy now = carom_sim_energy(k->sim);
+            eased += carom_sim_info(k->sim).eased;
+            gains += now.total - before > 1e-6 * (now.kinetic + fabs(now.gravity));
+            before = now.total;
+        }
+        CHECK(!k->failed);
+        CHECK(eased == 0);
+        CHECK(gains == 0);
+        printf("  seed %llu: at most %d parts\n", (unsigned long long)piles[i].seed, k->most_parts);
+        kit_close(k);
+    }
+}
+
+// Twelve iterations are few where much rubs hard; what fails says by how much.
+static void test_few_iterations(void)
+{
+    for (int i = 0; i < 6; i++) {
+        const pile p = {.seed = 900 + (uint64_t)i,
+                        .bodies = 6,
+                        .mass_ratio = 1,
+                        .speed = 8,
+                        .dt = 0.01,
+                        .friction = 1.2};
+        char* text = pile_scene(&p);
+        carom_error error = {0};
+        carom_scene* scene = NULL;
+        char* changed = NULL;
+        CHECK(carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK);
+        CHECK(carom_scene_set(scene, "world.max_iterations", "12", &error) == CAROM_OK);
+        CHECK(carom_scene_text(scene, &changed, &error) == CAROM_OK);
+        kit* k = kit_open_text(changed ? changed : "{}");
+        carom_scene_text_free(changed);
+        carom_scene_destroy(scene);
+        free(text);
+        int eased = 0;
+        for (int step = 0; step < 60 && kit_step(k); step++) {
+            eased += carom_sim_info(k->sim).eased;
+        }
+        CHECK(!k->failed);
+        printf("  seed %llu: %d eased, at most %d parts\n", (unsigned long long)p.seed, eased,
+               k->most_parts);
+        kit_close(k);
+    }
+}
+
+int main(void)
+{
+    RUN(test_edges_all_but_parallel);
+    RUN(test_a_box_on_parallel_sticks);
+    RUN(test_light_under_heavy);
+    RUN(test_piles);
+    RUN(test_few_iterations);
+    return check_failures != 0;
+}
