@@ -154,13 +154,12 @@ cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h
 // not in the balance.
 static carom_status gather_balance(cr_sim* sim, cr_worker* worker, int32_t index)
 {
-    const cr_candidate* candidates =
-        sim->near.candidate.items + sim->near.island.items[index].candidate_begin;
+    const int32_t first = sim->near.island.items[index].candidate_begin;
     const cr_zone_row* rows;
     const int32_t count = cr_zone_rows(worker->zone, &rows);
     worker->balance.count = 0;
     for (int32_t i = 0; i < count && worker->sheet.count == 0; i++) {
-        cr_candidate candidate = candidates[rows[i].candidate];
+        cr_candidate candidate = sim->near.candidate.items[first + rows[i].candidate];
         cr_balance_row row;
         candidate.compliance = rows[i].compliance;
         if (!cr_island_balance_row(sim->model, &candidate, rows[i].lam, &row)) {

@@ -35,7 +35,8 @@ static inline void fuzz_import(const uint8_t* data, size_t size)
     carom_scene* scene = NULL;
     const char* path = fuzz_import_file(data + 1, size - 1);
     const char* format = data[0] % 2 ? "rigid-ipc" : "arcsim";
-    if (fuzz_scene_good(carom_scene_import(path, format, NULL, &text, &notes, &error), &error)) {
+    const char* meshes = fuzz_scene_folder(); // where none of them is
+    if (fuzz_scene_good(carom_scene_import(path, format, meshes, &text, &notes, &error), &error)) {
         fuzz_scene_keep(text && notes);
         // names and ranges of what was read may still be beyond ours: then that is said
         if (fuzz_scene_good(carom_scene_parse(text, strlen(text), "/nowhere", &scene, &error),
