@@ -156,9 +156,9 @@ carom_status carom_rollout_run(carom_rollout* rollout, int32_t count, const doub
     }
     carom_status status = CAROM_OK;
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
-        const double* control = controls + (size_t)i * (size_t)r->chosen_count;
-        status =
-            cr_rollout_step(r, r->chosen_count > 0 ? control : NULL, slot ? slot + i : NULL, error);
+        const size_t first = (size_t)i * (size_t)r->chosen_count;
+        status = cr_rollout_step(r, r->chosen_count > 0 ? controls + first : NULL,
+                                 slot ? slot + i : NULL, error);
         if (status == CAROM_OK) {
             ++*done;
             if (states) {

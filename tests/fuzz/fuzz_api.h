@@ -10,6 +10,7 @@ typedef struct fuzz_api {
     const uint8_t* end;
     carom_scene* scene;
     carom_model* model;
+    int borrowed; // the model is one that all programs share
     carom_sim* sim;
     carom_tape* tape;
     carom_problem* problem;
@@ -22,7 +23,7 @@ typedef struct fuzz_api {
     int32_t slot[16];  // of steps that the rollout or the batch has kept, and what else stood there
     double *many, *more; // [FUZZ_API_MANY], room for whatever is asked for
     carom_body_gradient* gradient;
-    int32_t most_steps; // time has an end
+    int32_t most_steps, most_scenes; // time has an end
     carom_error error;
 } fuzz_api;
 
@@ -162,8 +163,9 @@ static inline void fuzz_api_close(fuzz_api* f, int model_too, int scene_too)
     f->tape = NULL;
     f->sim = NULL;
     if (model_too) {
-        carom_model_destroy(f->model);
+        carom_model_destroy(f->borrowed ? NULL : f->model);
         f->model = NULL;
+        f->borrowed = 0;
     }
     if (scene_too) {
         carom_scene_destroy(f->scene);
@@ -185,12 +187,33 @@ static const char* const fuzz_api_scenes[] = {
     "[",
     ""};
 
+// Reading a scene takes longer than all else that a program does: those that can be built are,
+// once, and a program begins with one of their models. It may still read its own.
+static inline carom_model* fuzz_api_ready(int which)
+{
+    enum { READY = 3 };
+    static carom_model* models[READY];
+    carom_error error = {CAROM_OK, ""};
+    carom_scene* scene = NULL;
+    const char* text = fuzz_api_scenes[which % READY];
+    carom_model** model = &models[which % READY];
+    if (!*model) {
+        fuzz_scene_keep(carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK &&
+                        carom_model_create(scene, model, &error) == CAROM_OK);
+        carom_scene_destroy(scene);
+    }
+    return *model;
+}
+
 static inline void fuzz_api_make(fuzz_api* f, uint8_t which)
 {
     carom_error* const e = FUZZ_API_MAYBE(f, &f->error);
     switch (which % 8) {
     case 0: {
         const char* text = fuzz_api_scenes[fuzz_api_byte(f) % 6];
+        if (f->most_scenes-- <= 0) {
+            break;
+        }
         fuzz_api_close(f, 1, 1);
         fuzz_api_good(f,
                       carom_scene_parse(FUZZ_API_MAYBE(f, text), strlen(text), NULL,
@@ -200,6 +223,11 @@ static inline void fuzz_api_make(fuzz_api* f, uint8_t which)
     }
     case 1:
         fuzz_api_close(f, 1, 0);
+        if (!f->scene && (which & 8)) {
+            f->model = fuzz_api_ready(fuzz_api_byte(f));
+            f->borrowed = 1;
+            break;
+        }
         fuzz_api_good(
             f, carom_model_create(FUZZ_API_MAYBE(f, f->scene), FUZZ_API_MAYBE(f, &f->model), e), e);
         fuzz_scene_keep(3 * carom_model_vertex_count(f->model) < FUZZ_API_MANY &&
@@ -648,7 +676,7 @@ static inline void fuzz_api_rollout_calls(fuzz_api* f, uint8_t which)
         f->slot[3] = fuzz_api_whole(f);
         fuzz_api_fill(f, x, l.state_size);
         fuzz_api_good(f,
-                      carom_rollout_back(r, count, FUZZ_API_MAYBE(f, f->slot + index[0] % 2), NULL,
+                      carom_rollout_back(r, count, FUZZ_API_MAYBE(f, f->slot + (index[0] & 1)), NULL,
                                          FUZZ_API_MAYBE(f, x), y, FUZZ_API_MAYBE(f, y + 2000), e),
                       e);
         fuzz_api_good(f, carom_rollout_start_back(r, FUZZ_API_MAYBE(f, x), y, e), e);
@@ -723,9 +751,12 @@ static inline void fuzz_api_run(const uint8_t* data, size_t size)
     fuzz_api f = {.at = data,
                   .end = data + size,
                   .most_steps = FUZZ_API_STEPS,
+                  .most_scenes = 1,
                   .many = many,
                   .more = more,
                   .gradient = gradient};
+    f.model = fuzz_api_ready(fuzz_api_byte(&f));
+    f.borrowed = 1;
     for (int i = 0; i < FUZZ_API_CALLS && f.at < f.end; i++) {
         const uint8_t room = fuzz_api_byte(&f), which = fuzz_api_byte(&f);
         switch (room % 10) {

@@ -85,7 +85,7 @@ static inline int fuzz_scene_tame(const char* text, size_t size)
             i += (size_t)(end - number) - 1;
         }
     }
-    return product < 100.0;
+    return product < 30.0;
 }
 
 static inline void fuzz_scene_walk(const carom_model* model)
@@ -149,7 +149,7 @@ static inline void fuzz_scene_build(carom_scene* scene)
         return;
     }
     if (fuzz_scene_good(carom_model_create(scene, &model, &error), &error) &&
-        carom_model_vertex_count(model) < 200) {
+        carom_model_body_count(model) <= 5 && carom_model_vertex_count(model) < 60) {
         fuzz_scene_walk(model);
         if (carom_model_term_count(model) > 0) {
             fuzz_scene_back(model);
