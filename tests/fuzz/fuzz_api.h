@@ -27,7 +27,7 @@ typedef struct fuzz_api {
     carom_error error;
 } fuzz_api;
 
-enum { FUZZ_API_MANY = 8000, FUZZ_API_BODIES = 20, FUZZ_API_CALLS = 40, FUZZ_API_STEPS = 8 };
+enum { FUZZ_API_MANY = 8000, FUZZ_API_BODIES = 20, FUZZ_API_CALLS = 30, FUZZ_API_STEPS = 4 };
 
 // ---- arguments
 
@@ -174,13 +174,13 @@ static inline void fuzz_api_close(fuzz_api* f, int model_too, int scene_too)
 }
 
 static const char* const fuzz_api_scenes[] = {
-    ("{\"carom\": 1, \"world\": {\"max_halvings\": 1, \"max_iterations\": 9}, \"bodies\": [{"
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 1, \"max_iterations\": 5}, \"bodies\": [{"
      "\"name\": \"floor\", \"type\": \"fixed\", \"mesh\": {\"sheet\": {\"nx\": 1, \"ny\": 1}}},"
      "{\"name\": \"a\", \"sphere\": {\"radius\": 0.1}, \"position\": [0, 0, 0.12], \"mass\": 1},"
      "{\"name\": \"b\", \"mesh\": {\"box\": {\"x\": 0.1, \"y\": 0.1, \"z\": 0.1}},"
      " \"position\": [0.3, 0, 0.06]}], \"objective\": {\"terms\": [{\"what\": \"position\","
      " \"of\": \"a\"}]}, \"parameters\": [{\"of\": \"a\", \"what\": \"velocity\"}]}"),
-    ("{\"carom\": 1, \"world\": {\"max_halvings\": 1, \"max_iterations\": 9}, \"bodies\": [{"
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 1, \"max_iterations\": 5}, \"bodies\": [{"
      "\"name\": \"c\", \"type\": \"cloth\", \"mesh\": {\"sheet\": {\"nx\": 2, \"ny\": 2}}}]}"),
     "{\"carom\": 1, \"bodies\": []}",
     "{\"carom\": 1}",
