@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_blocks.py PROGRAM: does what the pages say. Every fenced block of README.md, CONTRIBUTING.md and
+"""run_blocks.py PROGRAM [PAGE...]: does what the pages say. Every fenced block of README.md, CONTRIBUTING.md and
 docs/*.md is run in a copy of the tree's examples, in the order of its page:
 
     ```sh        by sh, with `carom` and `build/carom` being PROGRAM; it has to succeed
@@ -142,6 +142,7 @@ def main():
     docs = os.path.join(TREE, "docs")
     pages = [os.path.join(TREE, "README.md"), os.path.join(TREE, "CONTRIBUTING.md")]
     pages += sorted(os.path.join(docs, name) for name in os.listdir(docs) if name.endswith(".md"))
+    pages = [os.path.abspath(name) for name in sys.argv[2:]] or pages
     ran = failures = passed_over = 0
     for page in pages:
         with tempfile.TemporaryDirectory() as room:
@@ -166,7 +167,7 @@ def main():
                     failures += 1
                     print("%s: does not hold: %s" % (where, wrong))
     print("%d blocks of %d pages, %d passed over, %d failed" % (ran, len(pages), passed_over, failures))
-    return failures != 0 or ran < 4
+    return failures != 0 or ran == 0
 
 
 if __name__ == "__main__":
