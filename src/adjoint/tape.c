@@ -469,8 +469,8 @@ static carom_status reverse_step(cr_tape* tape, int32_t at, mark m,
 {
     const int32_t frames = g->frame_count, nodes = g->node_count;
     cr_record record = tape->pool; // its indices are those of the pool
-    record.part.items += m.part_begin;
     record.part.count = m.part_end - m.part_begin;
+    record.part.items = record.part.count > 0 ? record.part.items + m.part_begin : NULL;
     record.step = tape->first + at;
     record.time = (double)record.step * tape->model->world.dt;
     cr_state* before = &tape->seen[at % 2];
