@@ -25,6 +25,7 @@ docs: # the API reference, build/docs/html/index.html; needs doxygen
 	@tools/doxygen.sh
 
 viewer: # the page of carom view, viewer/dist/viewer.html; needs node and npm
+	@command -v npm >/dev/null || { echo "viewer: needs node and npm (Debian: nodejs npm)" >&2; exit 1; }
 	@cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build
 
 install: build # honours PREFIX and DESTDIR

@@ -88,5 +88,10 @@ CMAKE
     holds "find_package, static, $language: runs" "$0" --rests "$room/$language/build/static"
 done
 
+# the archive alone: it configures, and its carom.pc names what else is to be linked
+holds "an archive alone configures" cmake -G Ninja -S . -B "$room/archive" -DBUILD_SHARED_LIBS=OFF \
+    -DCAROM_TESTS=OFF
+holds "carom.pc of an archive names what it needs" grep -q '^Libs: .*-lcarom .*-lz' "$room/archive/carom.pc"
+
 [ $failures = 0 ] && echo "what is installed holds"
 [ $failures = 0 ]
