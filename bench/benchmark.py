@@ -102,7 +102,7 @@ def gradient_scenes():
     tumbling = dict(euler_degrees=[30, 40, 10], velocity=[0.5, 0, -1], angular_velocity=[1, 2, 0])
     sheet = {"name": "sheet", "type": "cloth", "density": 0.3, "stretch": 300, "bend": 1e-3, "damping": 0.01, "thickness": 0.002,
              "mesh": {"sheet": {"width": 0.6, "height": 0.6, "nx": 6, "ny": 6}}}
-    figurine = {"name": "figurine", "mesh": {"figurine": {"resolution": 8}}, "scale": 0.3, "origin": "center", "density": 300}
+    figurine = {"name": "figurine", "mesh": {"figurine": {"resolution": 10}}, "scale": 0.3, "origin": "center", "density": 300}
     ball = {"mesh": {"sphere": {"radius": 0.15, "subdivisions": 2}}, "density": 300}
     return {
         "box tumbling along the ground": question(0.6, [GROUND, box("box", [0.3, 0.25, 0.2], [0, 0, 0.4], **tumbling)], "box",
