@@ -174,13 +174,13 @@ static inline void fuzz_api_close(fuzz_api* f, int model_too, int scene_too)
 }
 
 static const char* const fuzz_api_scenes[] = {
-    ("{\"carom\": 1, \"world\": {\"max_halvings\": 1, \"max_iterations\": 5}, \"bodies\": [{"
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 0, \"max_iterations\": 5}, \"bodies\": [{"
      "\"name\": \"floor\", \"type\": \"fixed\", \"mesh\": {\"sheet\": {\"nx\": 1, \"ny\": 1}}},"
      "{\"name\": \"a\", \"sphere\": {\"radius\": 0.1}, \"position\": [0, 0, 0.12], \"mass\": 1},"
      "{\"name\": \"b\", \"mesh\": {\"box\": {\"x\": 0.1, \"y\": 0.1, \"z\": 0.1}},"
      " \"position\": [0.3, 0, 0.06]}], \"objective\": {\"terms\": [{\"what\": \"position\","
      " \"of\": \"a\"}]}, \"parameters\": [{\"of\": \"a\", \"what\": \"velocity\"}]}"),
-    ("{\"carom\": 1, \"world\": {\"max_halvings\": 1, \"max_iterations\": 5}, \"bodies\": [{"
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 0, \"max_iterations\": 5}, \"bodies\": [{"
      "\"name\": \"c\", \"type\": \"cloth\", \"mesh\": {\"sheet\": {\"nx\": 2, \"ny\": 2}}}]}"),
     "{\"carom\": 1, \"bodies\": []}",
     "{\"carom\": 1}",
@@ -624,6 +624,15 @@ static inline void fuzz_api_fill(fuzz_api* f, double* x, int32_t count)
     }
 }
 
+// The state it has, with one number changed: a wholly wild one is a heap that nothing can solve.
+static inline void fuzz_api_nudge(fuzz_api* f, double* state, int32_t size)
+{
+    const uint8_t at = fuzz_api_byte(f);
+    if (size > 0) {
+        state[at % size] = fuzz_api_number(f);
+    }
+}
+
 static inline void fuzz_api_rollout_calls(fuzz_api* f, uint8_t which)
 {
     carom_error* const e = FUZZ_API_MAYBE(f, &f->error);
@@ -657,8 +666,11 @@ static inline void fuzz_api_rollout_calls(fuzz_api* f, uint8_t which)
         }
         break;
     case 2:
-        fuzz_api_fill(f, x, l.state_size + l.theta_size);
+        carom_rollout_scene(r, x);
+        fuzz_api_nudge(f, x, l.theta_size);
         fuzz_api_good(f, carom_rollout_write(r, FUZZ_API_MAYBE(f, x), e), e);
+        carom_rollout_state(r, x);
+        fuzz_api_nudge(f, x, l.state_size);
         fuzz_api_good(f, carom_rollout_place(r, FUZZ_API_MAYBE(f, x), fuzz_api_whole(f), e), e);
         break;
     case 3:
@@ -676,8 +688,9 @@ static inline void fuzz_api_rollout_calls(fuzz_api* f, uint8_t which)
         f->slot[3] = fuzz_api_whole(f);
         fuzz_api_fill(f, x, l.state_size);
         fuzz_api_good(f,
-                      carom_rollout_back(r, count, FUZZ_API_MAYBE(f, f->slot + (index[0] & 1)), NULL,
-                                         FUZZ_API_MAYBE(f, x), y, FUZZ_API_MAYBE(f, y + 2000), e),
+                      carom_rollout_back(r, count, FUZZ_API_MAYBE(f, f->slot + (index[0] & 1)),
+                                         NULL, FUZZ_API_MAYBE(f, x), y, FUZZ_API_MAYBE(f, y + 2000),
+                                         e),
                       e);
         fuzz_api_good(f, carom_rollout_start_back(r, FUZZ_API_MAYBE(f, x), y, e), e);
         break;
@@ -718,8 +731,12 @@ static inline void fuzz_api_batch_calls(fuzz_api* f, uint8_t which)
         carom_batch_item(b, index[0]);
         break;
     case 1:
-        fuzz_api_fill(f, x, 2 * (l.state_size + l.theta_size));
+        carom_rollout_scene(carom_batch_item(b, 0), x);
+        carom_rollout_scene(carom_batch_item(b, 0), x + l.theta_size);
+        fuzz_api_nudge(f, x, 2 * l.theta_size);
         fuzz_api_good(f, carom_batch_write(b, FUZZ_API_MAYBE(f, x), fuzz_api_byte(f) % 2, e), e);
+        carom_batch_state(b, x);
+        fuzz_api_nudge(f, x, carom_batch_count(b) * l.state_size);
         fuzz_api_good(f, carom_batch_place(b, FUZZ_API_MAYBE(f, x), fuzz_api_whole(f), e), e);
         carom_batch_state(b, FUZZ_API_MAYBE(f, x));
         break;
