@@ -17,7 +17,15 @@ test: # installs what is missing, then every check there is; ends with "N passed
 experiments: build # the paper's experiments in full (hours), and experiments/REPORT.md; QUICK=1: minutes, into build/
 	@tools/experiments.sh $(if $(QUICK),--quick)
 
+benchmark: build # the figures of docs/benchmarks.md, all in one run (half an hour); QUICK=1: seconds, into build/
+	@cmake --build --preset release --target bench_factor
+	@python=$$(tools/venv.sh $(if $(QUICK),,mujoco)) && "$$python" bench/benchmark.py $(if $(QUICK),--quick)
+
+docs: # the API reference, build/docs/html/index.html; needs doxygen
+	@tools/doxygen.sh
+
 viewer: # the page of carom view, viewer/dist/viewer.html; needs node and npm
+	@command -v npm >/dev/null || { echo "viewer: needs node and npm (Debian: nodejs npm)" >&2; exit 1; }
 	@cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build
 
 install: build # honours PREFIX and DESTDIR
@@ -29,4 +37,4 @@ format: # lays out every C file
 clean:
 	rm -rf build build-*
 
-.PHONY: build demo test experiments viewer install format clean
+.PHONY: build demo test experiments benchmark docs viewer install format clean

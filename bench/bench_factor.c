@@ -1,9 +1,12 @@
 // bench_factor.c - analyse, factor and solve on the matrices of stacks and sheets, beside CHOLMOD.
 //
-//     bench_factor [seconds per figure]
+//     bench_factor [--seconds S] [--csv] [SCENE.json STEPS]...
 //
-// Every figure is the best of as many runs as fit the time (default 0.3 s), on one thread.
+// Of every scene so many steps are taken, and the largest matrix that a zone factored is kept, the
+// last of its size. Without scenes: matrices of that pattern with random blocks. Every figure is
+// the best of as many runs as fit the time (default 0.3 s), on one thread.
 #include "math/block_factor.h"
+#include <carom/carom.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,7 @@
 typedef CR_ARRAY(int32_t) int_array;
 
 static double budget = 0.3; // s
+static int csv;             // a line of values for programs instead of a table
 
 // Uniform in [least, most), the same on every machine.
 static double random_in(uint64_t* seed, double least, double most)
@@ -135,11 +139,13 @@ static double residual(const cr_block_matrix* m, const double* x, const double* 
     return most;
 }
 
-static void report(const char* family, const char* method, double analyse, double factor,
-                   double solve, double nonzeros, double flops, double residual)
+static void report(const char* family, const char* method, int32_t unknowns, double analyse,
+                   double factor, double solve, double nonzeros, double flops, double residual)
 {
-    printf("%-14s %-20s %9.4f %9.4f %9.4f %10.0f %10.3g %8.2f %9.1e\n", family, method, analyse,
-           factor, solve, nonzeros, flops, flops / factor * 1e-6, residual);
+    printf(csv ? "%s,%s,%d,%.6g,%.6g,%.6g,%.0f,%.6g,%.4g,%.3g\n"
+               : "%-14s %-20s %8d %9.4f %9.4f %9.4f %10.0f %10.3g %8.2f %9.1e\n",
+           family, method, (int)unknowns, analyse, factor, solve, nonzeros, flops,
+           flops / factor * 1e-6, residual);
     fflush(stdout);
 }
 
@@ -157,13 +163,15 @@ static void bench_ours(const char* family, cr_block_matrix* m, cr_block_matrix* 
     must(good, "the matrix was refused");
     const size_t bytes = (size_t)m->scalar_count * sizeof *x;
     const double solve = BEST((memcpy(x, b, bytes), cr_block_factor_solve(f, x)));
-    report(family, m->symmetric ? "carom" : "carom LU", analyse, factor, solve,
+    report(family, m->symmetric ? "carom" : "carom LU", m->scalar_count, analyse, factor, solve,
            (double)cr_block_factor_nonzeros(f), cr_block_factor_flops(f) * (m->symmetric ? 1 : 2),
            residual(m, x, b, scratch));
     double* many = cr_memory_take(64 * (size_t)m->scalar_count, sizeof *many);
     must(many != NULL, "no memory");
     const double each = BEST(cr_block_factor_solve_many(f, 64, many)) / 64;
-    printf("%-14s %-20s %9s %9s %9.4f\n", family, "  each of 64 at once", "", "", each);
+    if (!csv) {
+        printf("%-14s %-20s %8s %9s %9s %9.4f\n", family, "  each of 64 at once", "", "", "", each);
+    }
     cr_memory_free(many);
     cr_block_factor_destroy(f);
 }
@@ -221,7 +229,8 @@ static void bench_cholmod(const char* family, const char* method, int kind,
                          .dtype = CHOLMOD_DOUBLE};
     cholmod_dense *x = NULL, *y = NULL, *e = NULL;
     const double solve = BEST(cholmod_solve2(CHOLMOD_A, l, &rhs, NULL, &x, NULL, &y, &e, &common));
-    report(family, method, analyse, factor, solve, nonzeros, flops, residual(m, x->x, b, scratch));
+    report(family, method, m->scalar_count, analyse, factor, solve, nonzeros, flops,
+           residual(m, x->x, b, scratch));
     cholmod_free_dense(&x, &common);
     cholmod_free_dense(&y, &common);
     cholmod_free_dense(&e, &common);
@@ -231,44 +240,124 @@ static void bench_cholmod(const char* family, const char* method, int kind,
 }
 #endif
 
-static void bench(const char* family, int32_t is_sheet, int32_t count)
+// All methods that can do with it; CHOLMOD where it is symmetric.
+static void bench_matrix(const char* family, cr_block_matrix* m)
+{
+    cr_block_matrix one = {0};
+    must(cr_block_matrix_build(&one, 1, m->size.items, 0, NULL, 1) == CAROM_OK, "no memory");
+    double* b = cr_memory_take((size_t)m->scalar_count, sizeof *b);
+    double* x = cr_memory_take((size_t)m->scalar_count, sizeof *x);
+    double* scratch = cr_memory_take((size_t)m->scalar_count, sizeof *scratch);
+    must(b && x && scratch, "no memory");
+    uint64_t seed = 11;
+    for (int32_t i = 0; i < m->scalar_count; i++) {
+        b[i] = random_in(&seed, -1.0, 1.0);
+    }
+    bench_ours(family, m, &one, b, x, scratch);
+#ifdef BENCH_CHOLMOD
+    if (m->symmetric) {
+        bench_cholmod(family, "CHOLMOD simplicial", CHOLMOD_SIMPLICIAL, m, b, scratch);
+        bench_cholmod(family, "CHOLMOD supernodal", CHOLMOD_SUPERNODAL, m, b, scratch);
+    }
+#endif
+    cr_memory_free(b);
+    cr_memory_free(x);
+    cr_memory_free(scratch);
+    cr_block_matrix_release(&one);
+}
+
+// A pattern with random blocks, symmetric and not.
+static void bench_random(const char* family, int32_t is_sheet, int32_t count)
 {
     int_array pairs = {0}, size = {0};
     const int32_t n = is_sheet ? sheet_pairs(count, &pairs) : stack_pairs(count, &pairs);
     for (int32_t i = 0; i < n; i++) {
         must(cr_array_push(&size, is_sheet ? 3 : 6), "no memory");
     }
-    cr_block_matrix symmetric = {0}, unsymmetric = {0}, one = {0};
-    const int32_t(*pair)[2] = (const int32_t(*)[2])pairs.items;
-    must(cr_block_matrix_build(&symmetric, n, size.items, pairs.count / 2, pair, 1) == CAROM_OK &&
-             cr_block_matrix_build(&unsymmetric, n, size.items, pairs.count / 2, pair, 0) ==
-                 CAROM_OK &&
-             cr_block_matrix_build(&one, 1, size.items, 0, NULL, 1) == CAROM_OK,
-         "no memory");
-    fill(&symmetric);
-    fill(&unsymmetric);
-    double* b = cr_memory_take((size_t)symmetric.scalar_count, sizeof *b);
-    double* x = cr_memory_take((size_t)symmetric.scalar_count, sizeof *x);
-    double* scratch = cr_memory_take((size_t)symmetric.scalar_count, sizeof *scratch);
-    must(b && x && scratch, "no memory");
-    uint64_t seed = 11;
-    for (int32_t i = 0; i < symmetric.scalar_count; i++) {
-        b[i] = random_in(&seed, -1.0, 1.0);
+    for (int symmetric = 1; symmetric >= 0; symmetric--) {
+        cr_block_matrix m = {0};
+        must(cr_block_matrix_build(&m, n, size.items, pairs.count / 2,
+                                   (const int32_t(*)[2])pairs.items, symmetric) == CAROM_OK,
+             "no memory");
+        fill(&m);
+        bench_matrix(family, &m);
+        cr_block_matrix_release(&m);
     }
-    bench_ours(family, &symmetric, &one, b, x, scratch);
-#ifdef BENCH_CHOLMOD
-    bench_cholmod(family, "CHOLMOD simplicial", CHOLMOD_SIMPLICIAL, &symmetric, b, scratch);
-    bench_cholmod(family, "CHOLMOD supernodal", CHOLMOD_SUPERNODAL, &symmetric, b, scratch);
-#endif
-    bench_ours(family, &unsymmetric, &one, b, x, scratch);
-    cr_memory_free(b);
-    cr_memory_free(x);
-    cr_memory_free(scratch);
-    cr_block_matrix_release(&symmetric);
-    cr_block_matrix_release(&unsymmetric);
-    cr_block_matrix_release(&one);
     cr_array_release(&pairs);
     cr_array_release(&size);
+}
+
+// ---- what zones factor. The linker sends their calls here first (-Wl,--wrap), so the library
+// need not know of it.
+
+static cr_block_matrix kept; // the largest so far, the last of its size
+
+carom_status __real_cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m);
+carom_status __wrap_cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m);
+carom_status __real_cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
+carom_status __wrap_cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
+
+static int keeping;
+
+static void keep(const cr_block_matrix* m)
+{
+    if (!keeping || m->scalar_count < kept.scalar_count) {
+        return;
+    }
+    int_array pairs = {0};
+    for (int32_t j = 0; j < m->block_count; j++) {
+        for (int32_t e = m->start.items[j]; e < m->start.items[j + 1]; e++) {
+            add_pair(&pairs, m->row.items[e], j);
+        }
+    }
+    must(cr_block_matrix_build(&kept, m->block_count, m->size.items, pairs.count / 2,
+                               (const int32_t(*)[2])pairs.items, m->symmetric) == CAROM_OK,
+         "no memory");
+    const size_t bytes = (size_t)m->value_count * sizeof(double);
+    memcpy(kept.lower.items, m->lower.items, bytes);
+    if (!m->symmetric) {
+        memcpy(kept.upper.items, m->upper.items, bytes);
+    }
+    cr_array_release(&pairs);
+}
+
+carom_status __wrap_cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m)
+{
+    keep(m);
+    return __real_cr_block_factor_cholesky(f, m);
+}
+
+carom_status __wrap_cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m)
+{
+    keep(m);
+    return __real_cr_block_factor_lu(f, m);
+}
+
+static void bench_scene(const char* path, int64_t steps)
+{
+    carom_scene* scene = NULL;
+    carom_model* model = NULL;
+    carom_sim* sim = NULL;
+    carom_error error = {CAROM_OK, ""};
+    must(carom_scene_load(path, &scene, &error) == CAROM_OK &&
+             carom_model_create(scene, &model, &error) == CAROM_OK &&
+             carom_sim_create(model, 1, &sim, &error) == CAROM_OK,
+         error.message);
+    keeping = 1;
+    while (carom_sim_steps(sim) < steps) {
+        must(carom_sim_step(sim, &error) == CAROM_OK, error.message);
+    }
+    keeping = 0;
+    carom_sim_destroy(sim);
+    carom_model_destroy(model);
+    carom_scene_destroy(scene);
+    must(kept.scalar_count > 0, "no zone of this scene was large enough for a sparse factor");
+    const char* name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    char family[64];
+    snprintf(family, sizeof family, "%.*s", (int)strcspn(name, "."), name);
+    bench_matrix(family, &kept);
+    cr_block_matrix_release(&kept);
+    kept = (cr_block_matrix){0};
 }
 
 int main(int argc, char** argv)
@@ -285,20 +374,36 @@ int main(int argc, char** argv)
         setenv("OMP_NUM_THREADS", "1", 1);
         execv("/proc/self/exe", argv);
     }
-    if (argc > 1) {
-        budget = strtod(argv[1], NULL);
+    int at = 1;
+    for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
+        if (strcmp(argv[at], "--csv") == 0) {
+            csv = 1;
+        } else {
+            must(strcmp(argv[at], "--seconds") == 0 && at + 1 < argc,
+                 "usage: bench_factor [--seconds S] [--csv] [SCENE.json STEPS]...");
+            budget = strtod(argv[++at], NULL);
+        }
     }
-    printf("%-14s %-20s %9s %9s %9s %10s %10s %8s %9s\n", "matrix", "method", "analyse ms",
-           "factor ms", "solve ms", "nnz(L)", "flops", "GFlop/s", "residual");
-    bench("stack 1", 0, 1);
-    bench("stack 5", 0, 5);
-    bench("stack 25", 0, 25);
-    bench("stack 100", 0, 100);
-    bench("stack 300", 0, 300);
-    bench("stack 1000", 0, 1000);
-    bench("stack 4000", 0, 4000);
-    bench("sheet 9x9", 1, 9);
-    bench("sheet 33x33", 1, 33);
-    bench("sheet 100x100", 1, 100);
+    printf(csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+               : "%-14s %-20s %8s %9s %9s %9s %10s %10s %8s %9s\n",
+           "matrix", "method", "unknowns", "analyse ms", "factor ms", "solve ms", "nnz(L)", "flops",
+           "GFlop/s", "residual");
+    if (at < argc) {
+        must((argc - at) % 2 == 0, "every scene needs a number of steps");
+        for (; at < argc; at += 2) {
+            bench_scene(argv[at], strtol(argv[at + 1], NULL, 10));
+        }
+        return 0;
+    }
+    static const int stacks[] = {1, 5, 25, 100, 300, 1000, 4000}, sheets[] = {9, 33, 100};
+    char family[64];
+    for (int i = 0; i < (int)(sizeof stacks / sizeof *stacks); i++) {
+        snprintf(family, sizeof family, "stack %d", stacks[i]);
+        bench_random(family, 0, stacks[i]);
+    }
+    for (int i = 0; i < (int)(sizeof sheets / sizeof *sheets); i++) {
+        snprintf(family, sizeof family, "sheet %dx%d", sheets[i], sheets[i]);
+        bench_random(family, 1, sheets[i]);
+    }
     return 0;
 }

@@ -26,6 +26,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom-config.cmake
 file(RELATIVE_PATH CAROM_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 list(TRANSFORM CAROM_LINKED_NAMES PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE CAROM_PC_PRIVATE)
 list(JOIN CAROM_PC_PRIVATE " " CAROM_PC_PRIVATE)
+if(NOT BUILD_SHARED_LIBS) # the archive alone: whoever links it links the rest too
+  set(CAROM_PC_ALWAYS ${CAROM_PC_PRIVATE})
+endif()
 configure_file(cmake/carom.pc.in ${CMAKE_CURRENT_BINARY_DIR}/carom.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/carom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

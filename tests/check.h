@@ -48,3 +48,24 @@ static inline double check_random(uint64_t* seed, double least, double most)
 {
     return least + (most - least) * (double)(check_random_bits(seed) >> 11) * 0x1p-53;
 }
+
+// |A x - b| relative to |A| |x| + |b|, A [n*n] row-major (or A^T): what a backward-stable solver
+// keeps near round-off.
+static inline double check_backward_error(int32_t n, const double* a, int transposed,
+                                          const double* x, const double* b)
+{
+    double worst = 0.0, norm = 0.0, size_x = 0.0, size_b = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+        double sum = -b[i], row = 0.0;
+        for (int32_t j = 0; j < n; j++) {
+            const double entry = transposed ? a[j * n + i] : a[i * n + j];
+            sum += entry * x[j];
+            row += fabs(entry);
+        }
+        worst = fmax(worst, fabs(sum));
+        norm = fmax(norm, row);
+        size_x = fmax(size_x, fabs(x[i]));
+        size_b = fmax(size_b, fabs(b[i]));
+    }
+    return worst / (norm * size_x + size_b);
+}

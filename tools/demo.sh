@@ -6,6 +6,7 @@ carom=$1
 scene=examples/marble.json
 found=build/marble_found.json
 motion=build/marble_found.carom
+curve=build/marble_found.svg
 
 next() { # COMMAND WHAT
     printf '  %-56s %s\n' "$1" "$2"
@@ -15,17 +16,16 @@ echo "A marble lies on a sheet that is held by its corners. Which forces, step b
 echo "another place within two seconds? 150 numbers, found by the gradient of whole simulations:"
 echo
 echo "\$ $carom optimize $scene --iterations 25"
-"$carom" optimize "$scene" --iterations 25 --out "$found" --trajectory "$motion" || exit 1
+"$carom" optimize "$scene" --iterations 25 --out "$found" --trajectory "$motion" --plot "$curve" || exit 1
 echo
 echo "\$ $carom intersect $motion"
 "$carom" intersect "$motion" || exit 1
 echo
 echo "look at it:"
-if "$carom" --help 2>&1 | grep -qE '^ +view '; then
-    next "$carom view $motion" "open the motion found"
-else
-    next "$carom export $motion --format obj --out build/marble" "one OBJ file a frame, for any viewer"
-fi
+next "$curve" "how the objective went down; any browser shows it"
+[ -f viewer/dist/viewer.html ] || next "make viewer" "once, needs node and npm (Debian: nodejs npm)"
+next "$carom view $motion" "a page that plays the motion found"
+next "$carom export $motion --format gltf --out build/marble.glb" "without npm: for Blender and others"
 echo "further:"
 next "$carom gradcheck $scene --most 8" "the gradient against differences of whole runs"
 next "$carom optimize examples/throw.json" "another one: over a wall, with one bounce"

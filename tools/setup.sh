@@ -52,6 +52,7 @@ if [ "$purpose" = test ]; then
     need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format
     need clang-tidy program clang-tidy
+    need doxygen program doxygen
     # the viewer's page is built by npm and tested in a browser
     need nodejs program node
     need npm program npm

@@ -191,7 +191,9 @@ carom_status cr_rollout_choose(cr_rollout* r, int32_t count, const int32_t* inde
     }
     if (status == CAROM_OK) {
         r->chosen_count = count;
-        memcpy(r->chosen, index, (size_t)count * sizeof(int32_t));
+        for (int32_t i = 0; i < count; i++) { // of none index may be NULL
+            r->chosen[i] = index[i];
+        }
         cr_sim_drive(r->sim, frame, node);
         if (r->back) {
             cr_sim_drive(r->back, frame, node);

@@ -263,8 +263,13 @@ static void read_controls(const cr_tape* tape, cr_sim* sim, double* out)
     memcpy(out + 2 * f, cr_sim_node_force(sim), n * sizeof(double));
 }
 
-static void write_controls(const cr_tape* tape, cr_sim* sim, const double* from)
+// The forces of entry `control` of the log; there are none where nothing can be pushed.
+static void write_controls(const cr_tape* tape, cr_sim* sim, int32_t control)
 {
+    if (tape->control_size == 0) {
+        return;
+    }
+    const double* from = tape->control.items + (size_t)control * tape->control_size;
     const size_t f = 3 * (size_t)tape->model->bodies.frame_count;
     const size_t n = 3 * (size_t)tape->model->bodies.node_count;
     memcpy(cr_sim_force(sim), from, f * sizeof(double));
@@ -469,8 +474,8 @@ static carom_status reverse_step(cr_tape* tape, int32_t at, mark m,
 {
     const int32_t frames = g->frame_count, nodes = g->node_count;
     cr_record record = tape->pool; // its indices are those of the pool
-    record.part.items += m.part_begin;
     record.part.count = m.part_end - m.part_begin;
+    record.part.items = record.part.count > 0 ? record.part.items + m.part_begin : NULL;
     record.step = tape->first + at;
     record.time = (double)record.step * tape->model->world.dt;
     cr_state* before = &tape->seen[at % 2];
@@ -524,9 +529,7 @@ static carom_status step_again(cr_tape* tape, const cr_state* state, int32_t fro
     }
     cr_sim_keep(sim, keep);
     for (int32_t at = from; at < to && status == CAROM_OK; at++) {
-        write_controls(tape, sim,
-                       tape->control.items +
-                           (size_t)tape->note.items[at].control * tape->control_size);
+        write_controls(tape, sim, tape->note.items[at].control);
         status = cr_sim_step(sim, error);
         if (status == CAROM_OK && keep) {
             status = append_record(tape, sim);

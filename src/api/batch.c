@@ -59,12 +59,12 @@ void carom_batch_destroy(carom_batch* batch)
 
 int32_t carom_batch_count(const carom_batch* batch)
 {
-    return batch->count;
+    return batch ? batch->count : 0;
 }
 
 carom_rollout* carom_batch_item(const carom_batch* batch, int32_t item)
 {
-    return item >= 0 && item < batch->count ? batch->item[item] : NULL;
+    return batch && item >= 0 && item < batch->count ? batch->item[item] : NULL;
 }
 
 // Items are independent and write to places of their own; what is said of failures is that of the
@@ -162,8 +162,8 @@ carom_status carom_batch_place(carom_batch* batch, const double* state, int64_t 
 
 void carom_batch_state(const carom_batch* batch, double* state)
 {
-    const size_t s = (size_t)batch->item[0]->inside.state_size;
-    for (int32_t i = 0; i < batch->count; i++) {
+    for (int32_t i = 0; batch && state && i < batch->count; i++) {
+        const size_t s = (size_t)batch->item[i]->inside.state_size;
         carom_rollout_state(batch->item[i], state + (size_t)i * s);
     }
 }
@@ -195,7 +195,7 @@ carom_status carom_batch_run(carom_batch* batch, int32_t steps, const double* co
 
 void carom_batch_drop(carom_batch* batch, int32_t steps, const int32_t* slot)
 {
-    for (int32_t i = 0; i < batch->count; i++) {
+    for (int32_t i = 0; batch && slot && steps > 0 && i < batch->count; i++) {
         carom_rollout_drop(batch->item[i], steps, slot + (size_t)i * (size_t)steps);
     }
 }

@@ -191,6 +191,9 @@ static void watch_state(void* user, int64_t step, const cr_state_bars* bars)
 
 carom_status carom_problem_watch(carom_problem* problem, carom_problem_watcher* watcher, void* user)
 {
+    if (!problem) {
+        return CAROM_ERR_ARGUMENT;
+    }
     const cr_body_set* bodies = &problem->model->numbers->bodies;
     const size_t size = 6 * (size_t)bodies->body_count + 3 * (size_t)bodies->vertex_count;
     if (watcher && !problem->felt) {

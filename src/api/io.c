@@ -303,6 +303,9 @@ carom_status carom_trajectory_vertices(const carom_trajectory* trajectory, doubl
 carom_status carom_trajectory_gradient(const carom_trajectory* trajectory, double* position,
                                        double* force, double* vertex)
 {
+    if (!trajectory) {
+        return CAROM_ERR_ARGUMENT;
+    }
     const cr_body_set* bodies = &trajectory->file->model->bodies;
     const size_t b = 3 * (size_t)bodies->body_count;
     const double* g = cr_trajectory_gradient(trajectory->file);

@@ -113,6 +113,11 @@ carom_status carom_mesh_generate(const char* shape, const char* const* names, co
     if (!shape || (count > 0 && (!names || !values))) {
         return missing(error, shape ? "names or values" : "shape");
     }
+    for (int32_t i = 0; i < count; i++) {
+        if (!names[i]) {
+            return missing(error, "one of the names");
+        }
+    }
     cr_trimesh made = {0};
     const carom_status status = cr_generate_make(&made, shape, names, values, count, error);
     return status == CAROM_OK ? hand_over(&made, mesh, error) : status;

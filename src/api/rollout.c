@@ -61,6 +61,9 @@ void carom_rollout_destroy(carom_rollout* rollout)
 
 carom_layout carom_rollout_layout(const carom_rollout* rollout)
 {
+    if (!rollout) {
+        return (carom_layout){0};
+    }
     const cr_rollout* r = &rollout->inside;
     return (carom_layout){.frame_count = r->model->bodies.frame_count,
                           .node_count = r->model->bodies.node_count,
@@ -73,10 +76,11 @@ carom_layout carom_rollout_layout(const carom_rollout* rollout)
 carom_status carom_rollout_parameter(const carom_rollout* rollout, int32_t parameter,
                                      carom_parameter_info* info)
 {
-    const cr_rollout* r = &rollout->inside;
-    if (parameter < 0 || parameter >= cr_parameters_count(r->parameters)) {
+    if (!rollout || !info || parameter < 0 ||
+        parameter >= cr_parameters_count(rollout->inside.parameters)) {
         return CAROM_ERR_ARGUMENT;
     }
+    const cr_rollout* r = &rollout->inside;
     const cr_parameters_slot* slot = cr_parameters_slot_at(r->parameters, parameter);
     *info = (carom_parameter_info){.name = cr_goal_parameter_name(slot->what),
                                    .body_name = slot->body >= 0 ? r->scene->name[slot->body] : "",
@@ -88,23 +92,27 @@ carom_status carom_rollout_parameter(const carom_rollout* rollout, int32_t param
 
 void carom_rollout_scene(const carom_rollout* rollout, double* theta)
 {
-    memcpy(theta, cr_parameters_scene(rollout->inside.parameters),
-           (size_t)rollout->inside.theta_size * sizeof(double));
+    if (rollout && theta && rollout->inside.theta_size > 0) {
+        memcpy(theta, cr_parameters_scene(rollout->inside.parameters),
+               (size_t)rollout->inside.theta_size * sizeof(double));
+    }
 }
 
 void carom_rollout_range(const carom_rollout* rollout, double* start, double* least, double* most)
 {
-    cr_parameters_range(rollout->inside.parameters, start, least, most);
+    if (rollout && start && least && most) {
+        cr_parameters_range(rollout->inside.parameters, start, least, most);
+    }
 }
 
 const carom_model* carom_rollout_model(const carom_rollout* rollout)
 {
-    return &rollout->model;
+    return rollout ? &rollout->model : NULL;
 }
 
 const carom_sim* carom_rollout_sim(const carom_rollout* rollout)
 {
-    return &rollout->sim;
+    return rollout ? &rollout->sim : NULL;
 }
 
 carom_status carom_rollout_choose(carom_rollout* rollout, int32_t count, const int32_t* index,
@@ -130,7 +138,9 @@ carom_status carom_rollout_place(carom_rollout* rollout, const double* state, in
 
 void carom_rollout_state(const carom_rollout* rollout, double* state)
 {
-    cr_rollout_state(&rollout->inside, state);
+    if (rollout && state) {
+        cr_rollout_state(&rollout->inside, state);
+    }
 }
 
 carom_status carom_rollout_run(carom_rollout* rollout, int32_t count, const double* controls,
@@ -146,9 +156,9 @@ carom_status carom_rollout_run(carom_rollout* rollout, int32_t count, const doub
     }
     carom_status status = CAROM_OK;
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
-        const double* control = controls + (size_t)i * (size_t)r->chosen_count;
-        status =
-            cr_rollout_step(r, r->chosen_count > 0 ? control : NULL, slot ? slot + i : NULL, error);
+        const size_t first = (size_t)i * (size_t)r->chosen_count;
+        status = cr_rollout_step(r, r->chosen_count > 0 ? controls + first : NULL,
+                                 slot ? slot + i : NULL, error);
         if (status == CAROM_OK) {
             ++*done;
             if (states) {
@@ -161,7 +171,7 @@ carom_status carom_rollout_run(carom_rollout* rollout, int32_t count, const doub
 
 void carom_rollout_drop(carom_rollout* rollout, int32_t count, const int32_t* slot)
 {
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; rollout && slot && i < count; i++) {
         cr_rollout_drop(&rollout->inside, slot[i]);
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_blocks.py PROGRAM: does what the pages say. Every fenced block of README.md, CONTRIBUTING.md and
+"""run_blocks.py PROGRAM [PAGE...]: does what the pages say. Every fenced block of README.md, CONTRIBUTING.md and
 docs/*.md is run in a copy of the tree's examples, in the order of its page:
 
     ```sh        by sh, with `carom` and `build/carom` being PROGRAM; it has to succeed
@@ -9,7 +9,8 @@ docs/*.md is run in a copy of the tree's examples, in the order of its page:
     ```python    run after those before it on the page, where an interpreter has NumPy
     ```text      what the block before it prints, to the letter
 
-So is every indented line that begins with `build/carom `. A block that must not be run says why after
+So is every indented line that begins with `build/carom `. What stands in `quotes` in the text and looks like a
+file of the tree or a name of the source has to be there. A block that must not be run says why after
 its language: ```sh not run: installs packages. A fence without a language is a mistake.
 """
 import json
@@ -40,6 +41,32 @@ def blocks(page):
             found.append((number, "sh", "", line.strip() + "\n"))
     if inside is not None:
         found.append((inside[0], "unfinished", "", ""))
+    return found
+
+
+def words():
+    """Every name of the C source."""
+    found = set()
+    for top in ("src", "include", "tests"):
+        for folder, _, names in os.walk(os.path.join(TREE, top)):
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    found.update(re.findall(r"\w+", open(os.path.join(folder, name), encoding="utf-8").read()))
+    return found
+
+
+def strangers(page, known):
+    """(line, name) of what a page speaks of and the tree does not have."""
+    found, fenced = [], False
+    for number, line in enumerate(open(page, encoding="utf-8").read().splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        for quoted in [] if fenced else re.findall(r"`([^`]+)`", line):
+            file = re.fullmatch(r"(src|tests|tools|bench|include|examples|cmake)/[\w./-]+\.\w+", quoted)
+            if file and "NAME" not in quoted and not os.path.exists(os.path.join(TREE, quoted)):
+                found.append((number, quoted))
+            name = re.fullmatch(r"((?:cr|carom|CR|CAROM)_\w+[^_\W])(\(.*\))?", quoted)
+            if name and name.group(1) not in known and not os.path.exists(os.path.join(TREE, "python", quoted)):
+                found.append((number, quoted))
     return found
 
 
@@ -142,8 +169,13 @@ def main():
     docs = os.path.join(TREE, "docs")
     pages = [os.path.join(TREE, "README.md"), os.path.join(TREE, "CONTRIBUTING.md")]
     pages += sorted(os.path.join(docs, name) for name in os.listdir(docs) if name.endswith(".md"))
+    pages = [os.path.abspath(name) for name in sys.argv[2:]] or pages
     ran = failures = passed_over = 0
+    known = words()
     for page in pages:
+        for line, name in strangers(page, known):
+            failures += 1
+            print("%s:%d: there is no %s" % (os.path.relpath(page, TREE), line, name))
         with tempfile.TemporaryDirectory() as room:
             reader = Reader(program, room)
             for line, language, remark, text in blocks(page):
@@ -166,7 +198,7 @@ def main():
                     failures += 1
                     print("%s: does not hold: %s" % (where, wrong))
     print("%d blocks of %d pages, %d passed over, %d failed" % (ran, len(pages), passed_over, failures))
-    return failures != 0 or ran < 4
+    return failures != 0 or ran == 0
 
 
 if __name__ == "__main__":

@@ -10,19 +10,24 @@ typedef struct fuzz_api {
     const uint8_t* end;
     carom_scene* scene;
     carom_model* model;
+    int borrowed; // the model is one that all programs share
     carom_sim* sim;
     carom_tape* tape;
     carom_problem* problem;
     carom_recorder* recorder;
     carom_trajectory* trajectory;
     carom_mesh* mesh;
+    carom_rollout* rollout;
+    carom_batch* batch;
+    int32_t chosen[2]; // controls of rollout and batch that come from outside
+    int32_t slot[16];  // of steps that the rollout or the batch has kept, and what else stood there
     double *many, *more; // [FUZZ_API_MANY], room for whatever is asked for
     carom_body_gradient* gradient;
-    int32_t most_steps; // time has an end
+    int32_t most_steps, most_scenes; // time has an end
     carom_error error;
 } fuzz_api;
 
-enum { FUZZ_API_MANY = 20000, FUZZ_API_BODIES = 200, FUZZ_API_CALLS = 60 };
+enum { FUZZ_API_MANY = 8000, FUZZ_API_BODIES = 20, FUZZ_API_CALLS = 30, FUZZ_API_STEPS = 4 };
 
 // ---- arguments
 
@@ -128,6 +133,13 @@ static inline void fuzz_api_feel(void* user, int64_t step, const carom_bars* bar
     }
 }
 
+static inline void fuzz_api_watch(void* user, int64_t step, const double* position,
+                                  const double* force, const double* vertex)
+{
+    fuzz_api* f = user;
+    fuzz_scene_keep(step >= 0 && position && force && (vertex || f->model));
+}
+
 static inline int fuzz_api_stop(void* user)
 {
     fuzz_api* f = user;
@@ -139,16 +151,21 @@ static inline int fuzz_api_stop(void* user)
 static inline void fuzz_api_close(fuzz_api* f, int model_too, int scene_too)
 {
     carom_recorder_destroy(f->recorder);
+    carom_batch_destroy(f->batch);
+    carom_rollout_destroy(f->rollout);
     carom_problem_destroy(f->problem);
     carom_tape_destroy(f->tape);
     carom_sim_destroy(f->sim);
+    f->batch = NULL;
+    f->rollout = NULL;
     f->recorder = NULL;
     f->problem = NULL;
     f->tape = NULL;
     f->sim = NULL;
     if (model_too) {
-        carom_model_destroy(f->model);
+        carom_model_destroy(f->borrowed ? NULL : f->model);
         f->model = NULL;
+        f->borrowed = 0;
     }
     if (scene_too) {
         carom_scene_destroy(f->scene);
@@ -157,18 +174,36 @@ static inline void fuzz_api_close(fuzz_api* f, int model_too, int scene_too)
 }
 
 static const char* const fuzz_api_scenes[] = {
-    ("{\"carom\": 1, \"world\": {\"max_halvings\": 2, \"max_iterations\": 15}, \"bodies\": [{"
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 0, \"max_iterations\": 5}, \"bodies\": [{"
      "\"name\": \"floor\", \"type\": \"fixed\", \"mesh\": {\"sheet\": {\"nx\": 1, \"ny\": 1}}},"
      "{\"name\": \"a\", \"sphere\": {\"radius\": 0.1}, \"position\": [0, 0, 0.12], \"mass\": 1},"
      "{\"name\": \"b\", \"mesh\": {\"box\": {\"x\": 0.1, \"y\": 0.1, \"z\": 0.1}},"
      " \"position\": [0.3, 0, 0.06]}], \"objective\": {\"terms\": [{\"what\": \"position\","
      " \"of\": \"a\"}]}, \"parameters\": [{\"of\": \"a\", \"what\": \"velocity\"}]}"),
-    ("{\"carom\": 1, \"world\": {\"max_halvings\": 2, \"max_iterations\": 15}, \"bodies\": [{"
+    ("{\"carom\": 1, \"world\": {\"max_halvings\": 0, \"max_iterations\": 5}, \"bodies\": [{"
      "\"name\": \"c\", \"type\": \"cloth\", \"mesh\": {\"sheet\": {\"nx\": 2, \"ny\": 2}}}]}"),
     "{\"carom\": 1, \"bodies\": []}",
     "{\"carom\": 1}",
     "[",
     ""};
+
+// Reading a scene takes longer than all else that a program does: those that can be built are,
+// once, and a program begins with one of their models. It may still read its own.
+static inline carom_model* fuzz_api_ready(int which)
+{
+    enum { READY = 3 };
+    static carom_model* models[READY];
+    carom_error error = {CAROM_OK, ""};
+    carom_scene* scene = NULL;
+    const char* text = fuzz_api_scenes[which % READY];
+    carom_model** model = &models[which % READY];
+    if (!*model) {
+        fuzz_scene_keep(carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK &&
+                        carom_model_create(scene, model, &error) == CAROM_OK);
+        carom_scene_destroy(scene);
+    }
+    return *model;
+}
 
 static inline void fuzz_api_make(fuzz_api* f, uint8_t which)
 {
@@ -176,6 +211,9 @@ static inline void fuzz_api_make(fuzz_api* f, uint8_t which)
     switch (which % 8) {
     case 0: {
         const char* text = fuzz_api_scenes[fuzz_api_byte(f) % 6];
+        if (f->most_scenes-- <= 0) {
+            break;
+        }
         fuzz_api_close(f, 1, 1);
         fuzz_api_good(f,
                       carom_scene_parse(FUZZ_API_MAYBE(f, text), strlen(text), NULL,
@@ -185,6 +223,11 @@ static inline void fuzz_api_make(fuzz_api* f, uint8_t which)
     }
     case 1:
         fuzz_api_close(f, 1, 0);
+        if (!f->scene && (which & 8)) {
+            f->model = fuzz_api_ready(fuzz_api_byte(f));
+            f->borrowed = 1;
+            break;
+        }
         fuzz_api_good(
             f, carom_model_create(FUZZ_API_MAYBE(f, f->scene), FUZZ_API_MAYBE(f, &f->model), e), e);
         fuzz_scene_keep(3 * carom_model_vertex_count(f->model) < FUZZ_API_MANY &&
@@ -295,9 +338,13 @@ static inline void fuzz_api_scene_calls(fuzz_api* f, uint8_t which)
         fuzz_scene_keep(carom_model_term_count(m) >= 0 && carom_model_parameter_count(m) >= 0 &&
                         carom_model_note_count(m) >= 0);
         break;
-    default:
+    default: {
+        carom_parameter_kind kind;
         fuzz_scene_keep(carom_body_kind_name((carom_body_kind)fuzz_api_whole(f)) != NULL);
         fuzz_scene_keep(carom_status_text((carom_status)fuzz_api_whole(f)) != NULL);
+        fuzz_scene_keep(carom_parameter_kind_count() > 0 && carom_version() != NULL);
+        carom_parameter_kind_at(fuzz_api_whole(f), FUZZ_API_MAYBE(f, &kind));
+    }
     }
     carom_scene_text_free(text);
     carom_scene_text_free(notes);
@@ -385,6 +432,7 @@ static inline void fuzz_api_problem_calls(fuzz_api* f, uint8_t which)
                             f->more + FUZZ_API_MANY / 2);
         break;
     case 3:
+        carom_problem_watch(p, FUZZ_API_MAYBE(f, fuzz_api_watch), f);
         carom_problem_about(p);
         fuzz_scene_keep(carom_problem_steps(p) >= 0 && carom_problem_parameter_count(p) >= 0);
         break;
@@ -471,6 +519,12 @@ static inline void fuzz_api_file_calls(fuzz_api* f, uint8_t which)
     case 0:
     case 1:
         fuzz_api_good(f, carom_recorder_add(f->recorder, FUZZ_API_MAYBE(f, f->sim), e), e);
+        if (f->model && fuzz_api_byte(f) % 4 == 0) {
+            fuzz_api_good(f,
+                          carom_recorder_gradient(f->recorder, FUZZ_API_MAYBE(f, f->many), f->many,
+                                                  FUZZ_API_MAYBE(f, f->more), e),
+                          e);
+        }
         break;
     case 2:
         fuzz_api_good(f,
@@ -492,6 +546,7 @@ static inline void fuzz_api_file_calls(fuzz_api* f, uint8_t which)
         carom_trajectory_body_state(t, fuzz_api_whole(f), FUZZ_API_MAYBE(f, &state));
         carom_trajectory_contact(t, fuzz_api_whole(f), FUZZ_API_MAYBE(f, &contact));
         carom_trajectory_vertices(t, FUZZ_API_MAYBE(f, f->many));
+        carom_trajectory_gradient(t, FUZZ_API_MAYBE(f, f->many), NULL, FUZZ_API_MAYBE(f, f->more));
         break;
     case 6:
         fuzz_api_good(
@@ -505,6 +560,7 @@ static inline void fuzz_api_file_calls(fuzz_api* f, uint8_t which)
         fuzz_scene_keep(carom_trajectory_step(t) >= 0 && carom_trajectory_time(t) >= 0);
         fuzz_scene_keep(carom_trajectory_contact_count(t) >= 0);
         fuzz_scene_keep(!t || (carom_trajectory_mesh(t) && carom_trajectory_faces(t)));
+        carom_trajectory_edges(t);
     }
 }
 
@@ -551,22 +607,176 @@ static inline void fuzz_api_mesh_calls(fuzz_api* f, uint8_t which)
         carom_mesh_face_uv(m);
         fuzz_scene_keep(carom_mesh_vertex_count(m) >= 0 && carom_mesh_face_count(m) >= 0 &&
                         carom_mesh_uv_count(m) >= 0);
+        fuzz_scene_keep(carom_mesh_shape_count() > 0 && carom_mesh_formats() != NULL);
         carom_mesh_shape_name(fuzz_api_whole(f));
         carom_mesh_shape_about(fuzz_api_whole(f));
         carom_mesh_shape_param(fuzz_api_whole(f), fuzz_api_whole(f), FUZZ_API_MAYBE(f, &row));
     }
 }
 
+// ---- rollouts. Slots are numbers like any other: those of dropped steps and wild ones are
+// refused.
+
+static inline void fuzz_api_fill(fuzz_api* f, double* x, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        x[i] = i < 4 ? fuzz_api_number(f) : 0.25;
+    }
+}
+
+// The state it has, with one number changed: a wholly wild one is a heap that nothing can solve.
+static inline void fuzz_api_nudge(fuzz_api* f, double* state, int32_t size)
+{
+    const uint8_t at = fuzz_api_byte(f);
+    if (size > 0) {
+        state[at % size] = fuzz_api_number(f);
+    }
+}
+
+static inline void fuzz_api_rollout_calls(fuzz_api* f, uint8_t which)
+{
+    carom_error* const e = FUZZ_API_MAYBE(f, &f->error);
+    carom_rollout* r = FUZZ_API_MAYBE(f, f->rollout);
+    const carom_layout l = carom_rollout_layout(r);
+    const int32_t count = fuzz_api_byte(f) % 4 - 1;
+    double *x = f->many, *y = f->more;
+    int32_t done = 0, index[3] = {fuzz_api_whole(f), fuzz_api_whole(f), fuzz_api_whole(f)};
+    carom_parameter_info info;
+    fuzz_scene_keep(2 * l.state_size + 3 * (l.state_size + l.control_size) + l.theta_size <
+                    FUZZ_API_MANY / 2);
+    switch (which % 8) {
+    case 0:
+        carom_batch_destroy(f->batch);
+        carom_rollout_destroy(f->rollout);
+        f->batch = NULL;
+        f->rollout = NULL;
+        memset(f->chosen, 0, sizeof f->chosen);
+        fuzz_api_good(f,
+                      carom_rollout_create(FUZZ_API_MAYBE(f, f->model), fuzz_api_byte(f) % 3,
+                                           FUZZ_API_MAYBE(f, &f->rollout), e),
+                      e);
+        fuzz_api_good(f,
+                      carom_batch_create(FUZZ_API_MAYBE(f, f->model), count, 1,
+                                         FUZZ_API_MAYBE(f, &f->batch), e),
+                      e);
+        break;
+    case 1:
+        if (fuzz_api_good(f, carom_rollout_choose(r, count, FUZZ_API_MAYBE(f, index), e), e)) {
+            f->chosen[0] = count;
+        }
+        break;
+    case 2:
+        carom_rollout_scene(r, x);
+        fuzz_api_nudge(f, x, l.theta_size);
+        fuzz_api_good(f, carom_rollout_write(r, FUZZ_API_MAYBE(f, x), e), e);
+        carom_rollout_state(r, x);
+        fuzz_api_nudge(f, x, l.state_size);
+        fuzz_api_good(f, carom_rollout_place(r, FUZZ_API_MAYBE(f, x), fuzz_api_whole(f), e), e);
+        break;
+    case 3:
+        f->most_steps -= count > 0 ? count : 0;
+        fuzz_api_fill(f, x, 3 * f->chosen[0]);
+        if (f->most_steps >= 0) {
+            fuzz_api_good(f,
+                          carom_rollout_run(r, count, FUZZ_API_MAYBE(f, x), FUZZ_API_MAYBE(f, y),
+                                            FUZZ_API_MAYBE(f, f->slot), FUZZ_API_MAYBE(f, &done),
+                                            e),
+                          e);
+        }
+        break;
+    case 4:
+        f->slot[3] = fuzz_api_whole(f);
+        fuzz_api_fill(f, x, l.state_size);
+        fuzz_api_good(f,
+                      carom_rollout_back(r, count, FUZZ_API_MAYBE(f, f->slot + (index[0] & 1)),
+                                         NULL, FUZZ_API_MAYBE(f, x), y, FUZZ_API_MAYBE(f, y + 2000),
+                                         e),
+                      e);
+        fuzz_api_good(f, carom_rollout_start_back(r, FUZZ_API_MAYBE(f, x), y, e), e);
+        break;
+    case 5:
+        carom_rollout_drop(r, count, FUZZ_API_MAYBE(f, f->slot));
+        break;
+    case 6:
+        if (l.state_size * (l.state_size + l.theta_size) < FUZZ_API_MANY) {
+            fuzz_api_good(f,
+                          carom_rollout_jacobian(r, f->slot[0], FUZZ_API_MAYBE(f, x), NULL,
+                                                 FUZZ_API_MAYBE(f, y), e),
+                          e);
+        }
+        break;
+    default:
+        carom_rollout_parameter(r, index[0], FUZZ_API_MAYBE(f, &info));
+        carom_rollout_scene(r, FUZZ_API_MAYBE(f, x));
+        carom_rollout_range(r, FUZZ_API_MAYBE(f, x), y, y + l.theta_size);
+        carom_rollout_state(r, FUZZ_API_MAYBE(f, x));
+        fuzz_scene_keep(!r || (carom_rollout_model(r) && carom_rollout_sim(r)));
+    }
+}
+
+static inline void fuzz_api_batch_calls(fuzz_api* f, uint8_t which)
+{
+    carom_error* const e = FUZZ_API_MAYBE(f, &f->error);
+    carom_batch* b = FUZZ_API_MAYBE(f, f->batch);
+    const carom_layout l = carom_rollout_layout(carom_batch_item(b, 0));
+    const int32_t steps = fuzz_api_byte(f) % 4 - 1;
+    double *x = f->many, *y = f->more;
+    int32_t index[3] = {fuzz_api_whole(f), fuzz_api_whole(f), fuzz_api_whole(f)};
+    fuzz_scene_keep(carom_batch_count(b) <= 2 && 6 * l.state_size + 2 * l.theta_size < 4000);
+    switch (which % 4) {
+    case 0:
+        if (fuzz_api_good(f, carom_batch_choose(b, steps, FUZZ_API_MAYBE(f, index), e), e)) {
+            f->chosen[1] = steps;
+        }
+        carom_batch_item(b, index[0]);
+        break;
+    case 1:
+        carom_rollout_scene(carom_batch_item(b, 0), x);
+        carom_rollout_scene(carom_batch_item(b, 0), x + l.theta_size);
+        fuzz_api_nudge(f, x, 2 * l.theta_size);
+        fuzz_api_good(f, carom_batch_write(b, FUZZ_API_MAYBE(f, x), fuzz_api_byte(f) % 2, e), e);
+        carom_batch_state(b, x);
+        fuzz_api_nudge(f, x, carom_batch_count(b) * l.state_size);
+        fuzz_api_good(f, carom_batch_place(b, FUZZ_API_MAYBE(f, x), fuzz_api_whole(f), e), e);
+        carom_batch_state(b, FUZZ_API_MAYBE(f, x));
+        break;
+    case 2:
+        f->most_steps -= steps > 0 ? 2 * steps : 0;
+        fuzz_api_fill(f, x, 6 * f->chosen[1]);
+        if (f->most_steps >= 0) {
+            fuzz_api_good(f,
+                          carom_batch_run(b, steps, FUZZ_API_MAYBE(f, x), FUZZ_API_MAYBE(f, y),
+                                          FUZZ_API_MAYBE(f, f->slot), FUZZ_API_MAYBE(f, index), e),
+                          e);
+        }
+        break;
+    default:
+        fuzz_api_fill(f, x, 2 * l.state_size);
+        fuzz_api_good(f,
+                      carom_batch_back(b, steps, FUZZ_API_MAYBE(f, f->slot), NULL,
+                                       FUZZ_API_MAYBE(f, x), y, FUZZ_API_MAYBE(f, y + 2000), e),
+                      e);
+        fuzz_api_good(f, carom_batch_start_back(b, FUZZ_API_MAYBE(f, x), y, e), e);
+        carom_batch_drop(b, steps, FUZZ_API_MAYBE(f, f->slot));
+    }
+}
+
 static inline void fuzz_api_run(const uint8_t* data, size_t size)
 {
-    fuzz_api f = {.at = data, .end = data + size, .most_steps = 20};
-    f.many = calloc(FUZZ_API_MANY, sizeof(double));
-    f.more = calloc(FUZZ_API_MANY, sizeof(double));
-    f.gradient = calloc(FUZZ_API_BODIES, sizeof *f.gradient);
-    fuzz_scene_keep(f.many && f.more && f.gradient);
+    static double many[FUZZ_API_MANY], more[FUZZ_API_MANY];
+    static carom_body_gradient gradient[FUZZ_API_BODIES];
+    fuzz_api f = {.at = data,
+                  .end = data + size,
+                  .most_steps = FUZZ_API_STEPS,
+                  .most_scenes = 1,
+                  .many = many,
+                  .more = more,
+                  .gradient = gradient};
+    f.model = fuzz_api_ready(fuzz_api_byte(&f));
+    f.borrowed = 1;
     for (int i = 0; i < FUZZ_API_CALLS && f.at < f.end; i++) {
         const uint8_t room = fuzz_api_byte(&f), which = fuzz_api_byte(&f);
-        switch (room % 8) {
+        switch (room % 10) {
         case 0:
         case 1:
             fuzz_api_make(&f, which);
@@ -586,6 +796,12 @@ static inline void fuzz_api_run(const uint8_t* data, size_t size)
         case 6:
             fuzz_api_file_calls(&f, which);
             break;
+        case 7:
+            fuzz_api_rollout_calls(&f, which);
+            break;
+        case 8:
+            fuzz_api_batch_calls(&f, which);
+            break;
         default:
             fuzz_api_mesh_calls(&f, which);
         }
@@ -593,7 +809,4 @@ static inline void fuzz_api_run(const uint8_t* data, size_t size)
     fuzz_api_close(&f, 1, 1);
     carom_trajectory_close(f.trajectory);
     carom_mesh_destroy(f.mesh);
-    free(f.many);
-    free(f.more);
-    free(f.gradient);
 }

@@ -1,5 +1,5 @@
 // fuzz_import.h - bytes as another program's scene. The first byte picks the program. A result is a
-// scene that our own reader accepts, or there is a message.
+// scene that our own reader accepts and builds, or there is a message; steps are fuzz_scene's.
 #pragma once
 
 #include "fuzz_scene.h"
@@ -35,13 +35,14 @@ static inline void fuzz_import(const uint8_t* data, size_t size)
     carom_scene* scene = NULL;
     const char* path = fuzz_import_file(data + 1, size - 1);
     const char* format = data[0] % 2 ? "rigid-ipc" : "arcsim";
-    if (fuzz_scene_good(carom_scene_import(path, format, NULL, &text, &notes, &error), &error)) {
+    const char* meshes = fuzz_scene_folder(); // where none of them is
+    if (fuzz_scene_good(carom_scene_import(path, format, meshes, &text, &notes, &error), &error)) {
         fuzz_scene_keep(text && notes);
         // names and ranges of what was read may still be beyond ours: then that is said
         if (fuzz_scene_good(carom_scene_parse(text, strlen(text), "/nowhere", &scene, &error),
                             &error) &&
             fuzz_scene_tame(text, strlen(text))) {
-            fuzz_scene_build(scene);
+            fuzz_scene_build(scene, 0);
         }
     } else {
         fuzz_scene_keep(!text && !notes);

@@ -1,72 +1,62 @@
 #!/bin/sh
 # Drives carom info from outside: what it prints, what it writes and how it ends.
-set -u
-carom=$1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-bad=0
+. tests/kit.sh
 
-# expect STATUS TEXT ARGUMENTS...: the exit status, and a piece of what was printed
-expect() {
+# check STATUS TEXT ARGUMENTS...: expect, of carom info
+check() {
     wanted=$1
     text=$2
     shift 2
-    "$carom" info "$@" >"$dir/out" 2>&1
-    status=$?
-    if [ "$status" != "$wanted" ] || ! grep -qF -- "$text" "$dir/out"; then
-        echo "carom info $*: status $status, wanted $wanted and \"$text\":"
-        cat "$dir/out"
-        bad=1
-    fi
+    expect "$wanted" "$text" info "$@"
 }
 
-printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' >"$dir/good.obj"
-expect 0 "closed             yes" "$dir/good.obj"
-expect 0 "rigid body         yes" "$dir/good.obj"
-expect 0 "volume             0.1666667" "$dir/good.obj"
-expect 0 "inertia            0.0125        0.002083333" "$dir/good.obj"
-expect 0 "defects            none" "$dir/good.obj"
-expect 0 "nothing to do" "$dir/good.obj" --repair
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' >"$room/good.obj"
+check 0 "closed             yes" "$room/good.obj"
+check 0 "rigid body         yes" "$room/good.obj"
+check 0 "volume             0.1666667" "$room/good.obj"
+check 0 "inertia            0.0125        0.002083333" "$room/good.obj"
+check 0 "defects            none" "$room/good.obj"
+check 0 "nothing to do" "$room/good.obj" --repair
 
 # a face gone, a face turned, a face that names a vertex twice, a vertex nobody uses
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 7 7 7\nf 1 3 2\nf 1 2 4\nf 1 3 4\nf 1 1 2\n' \
-    >"$dir/bad.obj"
-expect 0 "3 open edges in 1 hole, 1 face turned the wrong way, 1 face without area" "$dir/bad.obj"
-expect 0 "face 3, vertices 0 0 1" "$dir/bad.obj"
-expect 0 "vertex 4, at 7 7 7 m" "$dir/bad.obj"
-expect 0 "1 hole filled" "$dir/bad.obj" --repair
-expect 0 "nothing was written" "$dir/bad.obj" --repair
-expect 0 "1 hole left open" "$dir/bad.obj" --repair --fill 2
-expect 0 "written to" "$dir/bad.obj" --repair --out "$dir/mended.ply"
-expect 0 "rigid body         yes" "$dir/mended.ply"
-expect 0 "volume             0.1666667" "$dir/mended.ply"
-expect 1 "OBJ (.obj), PLY (.ply)" "$dir/bad.obj" --repair --out "$dir/mended.stl"
-expect 1 "cannot be written" "$dir/bad.obj" --repair --out="$dir/no/such/place.obj"
+    >"$room/bad.obj"
+check 0 "3 open edges in 1 hole, 1 face turned the wrong way, 1 face without area" "$room/bad.obj"
+check 0 "face 3, vertices 0 0 1" "$room/bad.obj"
+check 0 "vertex 4, at 7 7 7 m" "$room/bad.obj"
+check 0 "1 hole filled" "$room/bad.obj" --repair
+check 0 "nothing was written" "$room/bad.obj" --repair
+check 0 "1 hole left open" "$room/bad.obj" --repair --fill 2
+check 0 "written to" "$room/bad.obj" --repair --out "$room/mended.ply"
+check 0 "rigid body         yes" "$room/mended.ply"
+check 0 "volume             0.1666667" "$room/mended.ply"
+check 1 "OBJ (.obj), PLY (.ply)" "$room/bad.obj" --repair --out "$room/mended.stl"
+check 1 "cannot be written" "$room/bad.obj" --repair --out="$room/no/such/place.obj"
 
 # what is refused, and how
-expect 2 "an argument is missing"
-expect 2 "unknown option \"--what\"" "$dir/good.obj" --what
-expect 2 "too many arguments" "$dir/good.obj" "$dir/good.obj"
-expect 2 "a value should follow \"--out\"" "$dir/good.obj" --repair --out
-expect 2 "go with --repair" "$dir/good.obj" --out "$dir/x.obj"
-expect 2 "--weld is \"-1\"" "$dir/good.obj" --repair --weld -1
-expect 2 "--fill is \"many\"" "$dir/good.obj" --repair --fill many
-expect 2 "No such file" "$dir/none.obj"
-expect 2 "is a directory" "$dir"
-: >"$dir/empty.obj"
-expect 2 "is empty" "$dir/empty.obj"
-echo "Dear diary" >"$dir/diary.txt"
-expect 2 "OBJ (.obj), PLY (.ply), STL (.stl), OFF (.off)" "$dir/diary.txt"
-printf 'v 0 0 0\nv 1 0 zero\n' >"$dir/word.obj"
-expect 2 'word.obj: line 2: z of a vertex is "zero"' "$dir/word.obj"
-expect 0 "usage: carom info FILE" --help
+check 2 "an argument is missing"
+check 2 "unknown option \"--what\"" "$room/good.obj" --what
+check 2 "too many arguments" "$room/good.obj" "$room/good.obj"
+check 2 "a value should follow \"--out\"" "$room/good.obj" --repair --out
+check 2 "go with --repair" "$room/good.obj" --out "$room/x.obj"
+check 2 "--weld is \"-1\"" "$room/good.obj" --repair --weld -1
+check 2 "--fill is \"many\"" "$room/good.obj" --repair --fill many
+check 2 "No such file" "$room/none.obj"
+check 2 "is a directory" "$room"
+: >"$room/empty.obj"
+check 2 "is empty" "$room/empty.obj"
+echo "Dear diary" >"$room/diary.txt"
+check 2 "OBJ (.obj), PLY (.ply), STL (.stl), OFF (.off)" "$room/diary.txt"
+printf 'v 0 0 0\nv 1 0 zero\n' >"$room/word.obj"
+check 2 'word.obj: line 2: z of a vertex is "zero"' "$room/word.obj"
+check 0 "usage: carom info FILE" --help
 
 # JSON: one object, whatever the file is called
-name="$dir/odd \"name\\ $(printf '\377').obj"
-cp "$dir/bad.obj" "$name"
+name="$room/odd \"name\\ $(printf '\377').obj"
+cp "$room/bad.obj" "$name"
 if command -v python3 >/dev/null; then
-    "$carom" info --json --repair -- "$name" >"$dir/json" || bad=1
-    python3 - "$dir/json" <<'PYTHON' || bad=1
+    "$carom" info --json --repair -- "$name" >"$room/json" || fail "what Python looks at"
+    python3 - "$room/json" <<'PYTHON' || fail "what Python looks at"
 import json, sys
 r = json.loads(open(sys.argv[1], encoding="utf-8").read())
 assert r["kind"] == "mesh" and r["file"].endswith('odd "name\\ \ufffd.obj'), r["file"]
@@ -76,4 +66,4 @@ assert r["repair"]["filled_holes"] == 1 and r["repaired"]["rigid"]
 assert abs(r["repaired"]["inertia"][1] - 1 / 480) < 1e-16
 PYTHON
 fi
-exit $bad
+finish "info holds"

@@ -1,12 +1,11 @@
 #!/bin/sh
 # An installed carom serves programs in C and C++, by find_package and by pkg-config, shared and
 # static, from wherever the tree was moved to. Each public header stands alone in both languages.
-set -u
 if [ "$1" = --rests ]; then # PROGRAM: it runs and tells where the box is
     "$2" | grep '^after 1.00 s the box is at z = '
     exit
 fi
-carom=$1
+. tests/kit.sh
 build=$(dirname "$carom")
 hello=$PWD/examples/hello.c
 for tool in cmake ninja pkg-config cc c++; do
@@ -16,21 +15,6 @@ if grep -q '^CAROM_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
     echo "not run: a library with sanitizers asks for programs with sanitizers"
     exit 77
 fi
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
-failures=0
-
-# holds WHAT COMMAND...: the command succeeds; if not, what it said is shown
-holds() {
-    what=$1
-    shift
-    "$@" >"$room/log" 2>&1 || {
-        cat "$room/log"
-        echo "does not hold: $what"
-        failures=$((failures + 1))
-    }
-}
-
 holds "it installs under DESTDIR" env DESTDIR="$room/stage" cmake --install "$build" --prefix /usr
 holds "DESTDIR has the program" test -x "$room/stage/usr/bin/carom"
 holds "it installs" cmake --install "$build" --prefix "$room/first place"
@@ -88,5 +72,9 @@ CMAKE
     holds "find_package, static, $language: runs" "$0" --rests "$room/$language/build/static"
 done
 
-[ $failures = 0 ] && echo "what is installed holds"
-[ $failures = 0 ]
+# the archive alone: it configures, and its carom.pc names what else is to be linked
+holds "an archive alone configures" cmake -G Ninja -S . -B "$room/archive" -DBUILD_SHARED_LIBS=OFF \
+    -DCAROM_TESTS=OFF
+holds "carom.pc of an archive names what it needs" grep -q '^Libs: .*-lcarom .*-lz' "$room/archive/carom.pc"
+
+finish "what is installed holds"

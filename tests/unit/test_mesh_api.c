@@ -50,6 +50,9 @@ static void test_refusals(void)
     CHECK(carom_mesh_load("none.obj", &mesh, NULL) == CAROM_ERR_FILE && !mesh);
     CHECK(carom_mesh_generate("ball", NULL, NULL, 0, &mesh, &error) == CAROM_ERR_ARGUMENT);
     CHECK(carom_mesh_generate("box", NULL, NULL, 1, &mesh, &error) == CAROM_ERR_ARGUMENT);
+    const char* nameless[1] = {NULL};
+    CHECK(carom_mesh_generate("box", nameless, x, 1, &mesh, &error) == CAROM_ERR_ARGUMENT);
+    CHECK(strstr(error.message, "names is NULL"));
     CHECK(carom_mesh_create(x, 4, face, 3, &mesh, &error) == CAROM_OK);
     carom_mesh_repair_report done;
     carom_mesh_repair_options options = {0};

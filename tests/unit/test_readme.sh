@@ -1,17 +1,8 @@
 #!/bin/sh
 # The README says what is so: its C program is examples/hello.c to the letter, prints what is said
 # to be printed, and every page that README and docs/ point to is there.
-set -u
-carom=$1
+. tests/kit.sh
 build=$(dirname "$carom")
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
-failures=0
-
-fail() {
-    echo "does not hold: $1"
-    failures=$((failures + 1))
-}
 
 # The first block of README.md that opens with ```$1.
 block() {

@@ -360,6 +360,28 @@ static void test_batch_has_the_same_bits(void)
     carom_model_destroy(model);
 }
 
+// Of nothing there is nothing to tell.
+static void test_nothing_is_refused(void)
+{
+    carom_error error = {0};
+    carom_parameter_info info;
+    double x[4] = {7, 7, 7, 7};
+    int32_t done = 7;
+    CHECK(carom_rollout_layout(NULL).state_size == 0 && carom_batch_count(NULL) == 0);
+    CHECK(!carom_rollout_model(NULL) && !carom_rollout_sim(NULL) && !carom_batch_item(NULL, 0));
+    CHECK(carom_rollout_parameter(NULL, 0, &info) == CAROM_ERR_ARGUMENT);
+    carom_rollout_scene(NULL, x);
+    carom_rollout_range(NULL, x, x + 1, x + 2);
+    carom_rollout_state(NULL, x);
+    carom_batch_state(NULL, x);
+    carom_rollout_drop(NULL, 1, &done);
+    carom_batch_drop(NULL, 1, &done);
+    CHECK(carom_batch_run(NULL, 1, NULL, NULL, NULL, &done, &error) == CAROM_ERR_ARGUMENT);
+    CHECK(carom_problem_watch(NULL, NULL, NULL) == CAROM_ERR_ARGUMENT);
+    CHECK(carom_trajectory_gradient(NULL, x, x, x) == CAROM_ERR_ARGUMENT);
+    CHECK(x[0] == 7 && x[1] == 7 && x[2] == 7 && done == 7);
+}
+
 static void test_misuse_is_refused(void)
 {
     carom_model* model = model_of(text);
@@ -439,6 +461,7 @@ int main(void)
     RUN(test_single_steps_chain);
     RUN(test_jacobian_rows);
     RUN(test_batch_has_the_same_bits);
+    RUN(test_nothing_is_refused);
     RUN(test_misuse_is_refused);
     RUN(test_warm_runs_take_no_memory);
     RUN(test_no_memory_is_said);

@@ -1,30 +1,6 @@
 #!/bin/sh
 # carom run, intersect, info, export and bench from outside: what they print, write and refuse.
-set -u
-carom=$1
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
-failures=0
-
-fail() {
-    echo "does not hold: $1"
-    failures=$((failures + 1))
-}
-
-# expect STATUS TEXT ARGUMENTS...: the exit status, and TEXT somewhere in the output
-expect() {
-    status=$1
-    text=$2
-    shift 2
-    "$carom" "$@" >"$room/out" 2>"$room/err"
-    found=$?
-    [ $found = "$status" ] || fail "$*: exit status $found, expected $status: $(cat "$room/err")"
-    cat "$room/out" "$room/err" | grep -qF -- "$text" ||
-        fail "$*: \"$text\" is missing in: $(head -c 1000 "$room/out") $(cat "$room/err")"
-    if [ "$status" = 2 ] && [ -s "$room/out" ]; then
-        fail "$*: a refusal wrote to stdout"
-    fi
-}
+. tests/kit.sh
 
 # member KEY...: prints a member of the JSON object in $room/out
 member() {
@@ -233,5 +209,4 @@ expect 2 "falling-cubes" bench rolling-cubes
 expect 2 "whole numbers from 1" bench falling-cubes --n 1,x
 expect 2 "--method is" bench falling-cubes --method magic
 
-[ $failures = 0 ] && echo "run, intersect, info, export and bench hold"
-[ $failures = 0 ]
+finish "run, intersect, info, export and bench hold"

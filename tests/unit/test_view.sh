@@ -1,28 +1,7 @@
 #!/bin/sh
 # view, plot, export to glTF, completion and the manual from outside, without npm and a browser: what
 # they print, write and refuse. The page itself is tested in viewer/tests.
-set -u
-carom=$1
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
-failures=0
-
-fail() {
-    echo "does not hold: $1"
-    failures=$((failures + 1))
-}
-
-# expect STATUS TEXT ARGUMENTS...: the exit status, and TEXT somewhere in the output
-expect() {
-    status=$1
-    text=$2
-    shift 2
-    "$carom" "$@" >"$room/out" 2>"$room/err"
-    found=$?
-    [ $found = "$status" ] || fail "$*: exit status $found, expected $status: $(cat "$room/err")"
-    cat "$room/out" "$room/err" | grep -qF -- "$text" ||
-        fail "$*: \"$text\" is missing in: $(head -c 1000 "$room/out") $(cat "$room/err")"
-}
+. tests/kit.sh
 
 cat >"$room/aim.json" <<'END'
 {"carom": 1, "world": {"dt": 0.01, "duration": 0.2}, "bodies": [
@@ -124,5 +103,4 @@ if command -v script >/dev/null; then
     TERM=xterm NO_COLOR=1 script -qc "$carom --help" /dev/null >"$room/out" </dev/null
     grep -q "$(printf '\033')" "$room/out" && fail "NO_COLOR is not respected"
 fi
-[ $failures = 0 ] && echo "views hold"
-exit $failures
+finish "views hold"
