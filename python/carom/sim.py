@@ -591,7 +591,7 @@ class Sim:
         s, c, p = self.state_size, self.control_size, self._theta_size
         out = np.empty((s, s)), np.empty((s, c)), np.empty((s, p))
         with self._use() as h:
-            call(lib.carom_rollout_jacobian, h, int(slot), *map(at, out))
+            call(lib.carom_rollout_jacobian, h, 1, at(np.array([slot], dtype=np.int32)), *map(at, out))
         return out
 
     def _gradient(self, state, controls, theta) -> Gradient:

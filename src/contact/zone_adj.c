@@ -29,7 +29,7 @@ static carom_status factor_as(cr_zone* zone, int32_t symmetric)
 // Where bodies stand on each other in perfect but unstable balance, edge upon edge, the step ends
 // at a saddle: the matrix is symmetric and not positive. The equations hold there all the same, and
 // so does their derivative.
-static carom_status factor(cr_zone* zone)
+carom_status cr_zone_adj_factor(cr_zone* zone)
 {
     const carom_status status = factor_as(zone, !zone->rubbing);
     return status == CAROM_ERR_NOT_POSITIVE && !zone->rubbing ? factor_as(zone, 0) : status;
@@ -46,7 +46,7 @@ static carom_status solve_once(cr_zone* zone, double* y)
 
 static carom_status solve(cr_zone* zone, double* y)
 {
-    carom_status status = factor(zone);
+    carom_status status = cr_zone_adj_factor(zone);
     if (status != CAROM_OK) {
         return status;
     }
@@ -280,10 +280,9 @@ carom_status cr_zone_adj_ready(cr_zone* zone, int32_t gradient)
     return gradient == CR_ZONE_SPARSE ? CAROM_OK : cr_zone_dense_open(zone);
 }
 
-carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
-                         cr_zone_bars* bars, cr_zone_row_bars* rows)
+carom_status cr_zone_adj_recall(cr_zone* zone, const cr_zone_task* task, const double* lam)
 {
-    carom_status status = cr_zone_begin(zone, task);
+    const carom_status status = cr_zone_begin(zone, task);
     if (status != CAROM_OK) {
         return status;
     }
@@ -299,7 +298,13 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
     }
     zone->along = 1.0;
     cr_zone_point_place(zone);
-    status = cr_zone_line_recall(zone, lam);
+    return cr_zone_line_recall(zone, lam);
+}
+
+carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
+                         cr_zone_bars* bars, cr_zone_row_bars* rows)
+{
+    carom_status status = cr_zone_adj_recall(zone, task, lam);
     if (status != CAROM_OK) {
         return status;
     }
