@@ -1257,8 +1257,10 @@ static void gather_force(const parameters* p, const cr_parameters_slot* slot, co
     }
     int32_t from, to;
     sheet_nodes(m, slot->body, &from, &to);
-    for (int32_t n = from; n < to; n++) {
-        cr_vec3_accumulate(out, g->node_force[n]);
+    for (int32_t n = from; n < to; n++) { // a driven node's is the bar of its velocity
+        if (!m->bodies.node_pinned[n]) {
+            cr_vec3_accumulate(out, g->node_force[n]);
+        }
     }
 }
 
@@ -1575,7 +1577,9 @@ static void spread_force(const parameters* p, const cr_parameters_slot* slot, co
     int32_t from, to;
     sheet_nodes(m, slot->body, &from, &to);
     for (int32_t n = from; n < to; n++) {
-        g->node_force[n] = cr_vec3_add(g->node_force[n], cr_vec3_load(d));
+        if (!m->bodies.node_pinned[n]) {
+            g->node_force[n] = cr_vec3_add(g->node_force[n], cr_vec3_load(d));
+        }
     }
 }
 

@@ -44,23 +44,43 @@ static carom_status solve_once(cr_zone* zone, double* y)
     return CAROM_OK;
 }
 
-static carom_status solve(cr_zone* zone, double* y)
+static double push_dot(const cr_zone* zone, const cr_zone_line* line, const double* y) // B . y
 {
+    return cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y);
+}
+
+// Refined in y and v together, which is well conditioned where the matrix, with its 1/eps, is not.
+// y comes in as z_bar; v is left in dlam of the lines.
+static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y)
+{
+    double *bar = zone->grad, *r = zone->scratch;
     carom_status status = cr_zone_adj_factor(zone);
     if (status != CAROM_OK) {
         return status;
     }
-    double* r = zone->grad;
-    memcpy(r, y, sizeof(double) * (size_t)zone->n);
-    status = solve_once(zone, y);
-    for (int sweep = 0; sweep < 2 && status == CAROM_OK; sweep++) { // of refinement
-        cr_zone_matrix_apply_transposed(&zone->matrix, y, zone->scratch);
+    cr_zone_matrix_reset(&zone->matrix);
+    memcpy(bar, y, sizeof(double) * (size_t)zone->n);
+    memset(y, 0, sizeof(double) * (size_t)zone->n);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].dlam = 0.0;
+    }
+    for (int sweep = 0; sweep < 3 && status == CAROM_OK; sweep++) {
+        cr_zone_matrix_apply_transposed(&zone->matrix, y, r);
         for (int32_t i = 0; i < zone->n; i++) {
-            zone->scratch[i] = r[i] - zone->scratch[i];
+            r[i] = bar[i] - r[i];
         }
-        status = solve_once(zone, zone->scratch);
+        for (int32_t i = 0; i < zone->line.count; i++) {
+            cr_zone_line* line = &zone->line.items[i];
+            line->miss = rows[i].lam + push_dot(zone, line, y) - line->eps * line->dlam;
+            cr_zone_line_push(zone, line, -line->dlam - line->miss / line->eps, 0, r);
+        }
+        status = solve_once(zone, r);
         for (int32_t i = 0; i < zone->n; i++) {
-            y[i] += zone->scratch[i];
+            y[i] += r[i];
+        }
+        for (int32_t i = 0; i < zone->line.count; i++) {
+            cr_zone_line* line = &zone->line.items[i];
+            line->dlam += (line->miss + push_dot(zone, line, r)) / line->eps;
         }
     }
     return status;
@@ -138,9 +158,7 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
         }
     }
     const double lam = line->row.lam;
-    const double v = (cr_zone_line_dot(zone, line, line->a, y) -
-                      cr_zone_line_dot(zone, line, line->f, y) + out->lam) /
-                     line->eps;
+    const double v = line->dlam;
     cr_row_adj(&row, rubs ? &slip : NULL, line->mu, lam, dofs, v, &local);
     if (zone->task->flat) { // without lam y.dg/dz, whose derivative is the curvature
         cr_row_adj(&row, NULL, 0.0, -lam, dofs, 0.0, &local);
@@ -191,9 +209,7 @@ static void unheld_row(const cr_zone* zone, const cr_zone_line* line, int32_t bl
     cr_row row;
     double m[CR_ROW_DOFS][CR_ROW_DOFS];
     cr_zone_line_matrix(zone, line, &row, m);
-    const double v =
-        (cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y)) /
-        line->eps;
+    const double v = line->dlam;
     cr_row_slip slip;
     const int rubs = line->mu > 0.0;
     if (rubs) {
@@ -310,13 +326,7 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
     }
     double* y = zone->d;
     gather_end(zone, bars, y);
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        if (rows[i].lam != 0.0) {
-            cr_zone_line_push(zone, line, -rows[i].lam / line->eps, 0, y);
-        }
-    }
-    status = solve(zone, y);
+    status = solve(zone, rows, y);
     if (status != CAROM_OK) {
         return status;
     }

@@ -212,51 +212,58 @@ static void gather_sheet(const cr_zone* zone, int32_t member, int32_t at,
     }
 }
 
-static void solve(cr_zone* zone, double* x)
-{
-    double* r = zone->grad;
-    memcpy(r, x, sizeof(double) * (size_t)zone->n);
-    cr_zone_matrix_solve(&zone->matrix, x);
-    for (int sweep = 0; sweep < 2; sweep++) { // of refinement
-        cr_zone_matrix_apply(&zone->matrix, x, zone->scratch);
-        for (int32_t i = 0; i < zone->n; i++) {
-            zone->scratch[i] = r[i] - zone->scratch[i];
-        }
-        cr_zone_matrix_solve(&zone->matrix, zone->scratch);
-        for (int32_t i = 0; i < zone->n; i++) {
-            x[i] += zone->scratch[i];
-        }
-    }
-}
-
-static void gather_right(const cr_zone* zone, const cr_zone_tangents* by,
-                         const cr_zone_row_tangents* rows, double* x)
+static void gather_right(const cr_zone* zone, const cr_zone_tangents* by, double* right)
 {
     for (int32_t b = 0; b < zone->block_count; b++) {
         const cr_zone_block* block = &zone->block.items[b];
         if (block->frame >= 0) {
-            cr_vec3_store(x + block->first, by->w[block->frame]);
-            cr_vec3_store(x + block->first + 3, by->u[block->frame]);
+            cr_vec3_store(right + block->first, by->w[block->frame]);
+            cr_vec3_store(right + block->first + 3, by->u[block->frame]);
             if (block->lock) {
-                cr_zone_line_lock(block, x + block->first);
+                cr_zone_line_lock(block, right + block->first);
             }
         } else {
-            cr_vec3_store(x + block->first, by->d[block->node]);
+            cr_vec3_store(right + block->first, by->d[block->node]);
         }
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        cr_zone_line_push(zone, line, -rows[i].lam / line->eps, 1, x);
     }
 }
 
-static void scatter(const cr_zone* zone, const double* x, const cr_zone_tangents* by,
-                    cr_zone_row_tangents* rows)
+// Refined in dz and dlam together, as the reverse is in y and v. rows->lam comes in as dF2 and
+// leaves as dlam.
+static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
 {
+    double *right = zone->grad, *r = zone->scratch;
+    memset(x, 0, sizeof(double) * (size_t)zone->n);
     for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        rows[i].lam = -(rows[i].lam + cr_zone_line_dot(zone, line, line->a, x)) / line->eps;
+        zone->line.items[i].dlam = 0.0;
     }
+    for (int sweep = 0; sweep < 3; sweep++) {
+        cr_zone_matrix_apply(&zone->matrix, x, r);
+        for (int32_t i = 0; i < zone->n; i++) {
+            r[i] = right[i] - r[i];
+        }
+        for (int32_t i = 0; i < zone->line.count; i++) {
+            cr_zone_line* line = &zone->line.items[i];
+            line->miss =
+                -rows[i].lam - cr_zone_line_dot(zone, line, line->a, x) - line->eps * line->dlam;
+            cr_zone_line_push(zone, line, line->dlam + line->miss / line->eps, 1, r);
+        }
+        cr_zone_matrix_solve(&zone->matrix, r);
+        for (int32_t i = 0; i < zone->n; i++) {
+            x[i] += r[i];
+        }
+        for (int32_t i = 0; i < zone->line.count; i++) {
+            cr_zone_line* line = &zone->line.items[i];
+            line->dlam += (line->miss - cr_zone_line_dot(zone, line, line->a, r)) / line->eps;
+        }
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        rows[i].lam = zone->line.items[i].dlam;
+    }
+}
+
+static void scatter(const cr_zone* zone, const double* x, const cr_zone_tangents* by)
+{
     for (int32_t b = 0; b < zone->block_count; b++) {
         const cr_zone_block* block = &zone->block.items[b];
         if (block->frame >= 0) {
@@ -284,6 +291,7 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
     if (status != CAROM_OK) {
         return status;
     }
+    cr_zone_matrix_reset(&zone->matrix);
     for (int32_t i = 0; i < count; i++) {
         gather_inertia(zone, by[i]);
     }
@@ -302,10 +310,9 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
             gather_sheet(zone, m, at, by[i]);
             at += task->sheet_node[s + 1] - task->sheet_node[s];
         }
-        cr_zone_row_tangents* own_rows = rows + (size_t)i * (size_t)zone->line.count;
-        gather_right(zone, by[i], own_rows, zone->d);
-        solve(zone, zone->d);
-        scatter(zone, zone->d, by[i], own_rows);
+        gather_right(zone, by[i], zone->grad);
+        solve(zone, rows + (size_t)i * (size_t)zone->line.count, zone->d);
+        scatter(zone, zone->d, by[i]);
     }
     zone->task = task; // `own` ends here
     return CAROM_OK;

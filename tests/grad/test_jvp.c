@@ -1,0 +1,399 @@
+// Forward mode: <J u, w> = <u, J^T w> through runs of every kind, for every input that the way back
+// knows, one kind of input at a time; many directions at once have the bits of each alone.
+#include "carom/carom.h"
+#include "check.h"
+#include "core/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Of the lengths of the vectors in either product. What is left is the round-off of systems whose
+// condition is that of stiff contacts.
+static const double alike = 1e-10;
+
+typedef struct scene {
+    const char* name;
+    int32_t steps;
+    const char* text; // ' stands for "
+    int32_t impacts;  // nonzero: there have to be some on the way
+} scene;
+
+// Every number of a rigid body, and of cloth, that can be asked for.
+#define RIGID(who)                                                                                 \
+    "{'of': '" who "', 'what': 'position'}, {'of': '" who "', 'what': 'rotation'},"                \
+    "{'of': '" who "', 'what': 'velocity'}, {'of': '" who "', 'what': 'angular_velocity'},"        \
+    "{'of': '" who "', 'what': 'mass'}, {'of': '" who "', 'what': 'inertia'},"                     \
+    "{'of': '" who "', 'what': 'center_of_mass'}, {'of': '" who "', 'what': 'friction'},"          \
+    "{'of': '" who "', 'what': 'restitution'}, {'of': '" who "', 'what': 'thickness'},"            \
+    "{'of': '" who "', 'what': 'force'}, {'of': '" who "', 'what': 'torque'}"
+#define CLOTH(who)                                                                                 \
+    "{'of': '" who "', 'what': 'position'}, {'of': '" who "', 'what': 'velocity'},"                \
+    "{'of': '" who "', 'what': 'density'}, {'of': '" who "', 'what': 'stretch'},"                  \
+    "{'of': '" who "', 'what': 'poisson'}, {'of': '" who "', 'what': 'bend'},"                     \
+    "{'of': '" who "', 'what': 'damping'}, {'of': '" who "', 'what': 'bend_damping'},"             \
+    "{'of': '" who "', 'what': 'drag_normal'}, {'of': '" who "', 'what': 'drag_tangent'},"         \
+    "{'of': '" who "', 'what': 'friction'}, {'of': '" who "', 'what': 'thickness'},"               \
+    "{'of': '" who "', 'what': 'vertices'}, {'of': '" who "', 'what': 'rest'},"                    \
+    "{'of': '" who "', 'what': 'force'}"
+#define WORLD "{'what': 'gravity'}"
+#define GROUND                                                                                     \
+    "{'name': 'ground', 'type': 'fixed', 'mesh': {'sheet': {'width': 4, 'height': 4, 'nx': 1, "    \
+    "'ny': 1}}}"
+#define OF_GROUND                                                                                  \
+    "{'of': 'ground', 'what': 'vertices'}, {'of': 'ground', 'what': 'position'},"                  \
+    "{'of': 'ground', 'what': 'friction'}, {'of': 'ground', 'what': 'thickness'}"
+
+static const scene scenes[] = {
+    {"free flight", 8,
+     "{'carom': 1, 'world': {'dt': 0.02}, 'bodies': ["
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.1]}}, 'position': [0.1, 0.2, 3],"
+     " 'angular_velocity': [3, -2, 5], 'velocity': [1, 0, 2], 'euler_degrees': [10, 20, 30],"
+     " 'torque': [0.01, 0.02, -0.01]}],"
+     "'parameters': [" RIGID("box") ", " WORLD "]}",
+     0},
+    {"damping", 8,
+     "{'carom': 1, 'world': {'dt': 0.02}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.1]}}, 'position': [0.1, 0.2, 0.09],"
+     " 'angular_velocity': [1, -2, 1], 'velocity': [1, 0, -0.5], 'euler_degrees': [4, 6, 30],"
+     " 'linear_damping': 0.7, 'angular_damping': 1.3}],"
+     "'parameters': [" RIGID("box") ", " OF_GROUND "]}",
+     0},
+    {"tumbling box", 24,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.15]}}, 'position': [0, 0, 0.22],"
+     " 'angular_velocity': [2, 6, 1], 'velocity': [1.5, 0.2, -0.5], 'euler_degrees': [20, 30, 10],"
+     " 'friction': 0.4}],"
+     "'parameters': [" RIGID("box") ", " OF_GROUND ", " WORLD "]}",
+     0},
+    {"bounces", 30,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.15]}}, 'position': [0, 0, 0.4],"
+     " 'angular_velocity': [2, 3, 1], 'velocity': [0.6, 0.2, -2], 'euler_degrees': [20, 30, 10],"
+     " 'friction': 0.4, 'restitution': 0.6},"
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.25, 0.12, 0.8],"
+     " 'velocity': [-0.3, 0, -1.5], 'restitution': 0.8}],"
+     "'parameters': [" RIGID("box") ", " RIGID("ball") ", " OF_GROUND ", " WORLD "]}",
+     1},
+    {"hit while lying", 14,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.4, 0.2]}}, 'position': [0, 0, 0.102],"
+     " 'friction': 0.4, 'restitution': 0.3},"
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.05, 0.03, 0.42],"
+     " 'velocity': [0.2, 0, -3], 'restitution': 0.5}],"
+     "'parameters': [" RIGID("box") ", " RIGID("ball") ", " OF_GROUND ", " WORLD "]}",
+     1},
+    {"stack", 12,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'a', 'mesh': {'box': {'size': [0.4, 0.35, 0.2]}}, 'position': [0, 0, 0.102]},"
+     "{'name': 'b', 'mesh': {'box': {'size': [0.3, 0.32, 0.2]}}, 'position': [0.01, 0, 0.306],"
+     " 'euler_degrees': [0, 0, 12], 'velocity': [0.1, 0, 0]},"
+     "{'name': 'c', 'mesh': {'box': {'size': [0.2, 0.25, 0.2]}}, 'position': [0.02, 0.03, 0.51],"
+     " 'euler_degrees': [0, 0, 31], 'friction': 0.2}],"
+     "'parameters': [" RIGID("a") ", " RIGID("c") ", " OF_GROUND ", " WORLD "]}",
+     0},
+    {"ball on cloth", 8,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'wind': [0.5, 0.2, 0.1]},"
+     "'bodies': ["
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.03, 0.02, 0.615],"
+     " 'velocity': [0.3, 0, -1]},"
+     "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 4,"
+     " 'ny': 4}}, 'position': [0, 0, 0.5], 'stretch': 200, 'bend': 1e-3, 'damping': 0.01,"
+     " 'bend_damping': 0.02, 'drag_normal': 0.4, 'drag_tangent': 0.1, 'thickness': 0.001,"
+     " 'pins': [{'nodes': 'corners'}]}],"
+     "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'},"
+                                                         " {'what': 'wind'}, " WORLD "]}",
+     0},
+    {"cloth on cloth", 8,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': ["
+     "{'name': 'low', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 3,"
+     " 'ny': 3}}, 'position': [0, 0, 0.5], 'stretch': 200, 'bend': 1e-3, 'damping': 0.01,"
+     " 'thickness': 0.002, 'pins': [{'nodes': 'corners'}]},"
+     "{'name': 'high', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.4, 'height': 0.45, 'nx': 2,"
+     " 'ny': 2}}, 'position': [0.02, 0.01, 0.51], 'stretch': 150, 'bend': 1e-3,"
+     " 'velocity': [0.2, 0.1, -1.2], 'thickness': 0.002}],"
+     "'parameters': [" CLOTH("low") ", " CLOTH("high") ", {'of': 'low', 'what': 'pins'}]}",
+     0},
+    {"pusher", 12,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.1]}}, 'position': [0.3, 0.01, 0.055]},"
+     "{'name': 'hand', 'type': 'kinematic', 'mesh': {'box': {'size': [0.1, 0.1, 0.08]}},"
+     " 'position': [0.07, 0, 0.07], 'euler_degrees': [7, -6, 12], 'script': {'keys': [{'time': 0},"
+     " {'time': 0.1, 'shift': [0.1, 0.02, 0], 'turn': [0, 0, 0.2]},"
+     " {'time': 0.3, 'shift': [0.3, 0, 0], 'turn': [0, 0.1, 0.3]}]}},"
+     "{'name': 'arm', 'type': 'kinematic', 'mesh': {'box': {'size': [0.1, 0.1, 0.08]}},"
+     " 'position': [0.64, 0.32, 0.07], 'euler_degrees': [3, -6, 5]}],"
+     "'parameters': [" RIGID(
+         "box") ", " OF_GROUND ", {'of': 'hand', 'what': 'script'},"
+                " {'of': 'hand', 'what': 'vertices'}, {'of': 'hand', 'what': 'position'},"
+                " {'of': 'hand', 'what': 'rotation'}, {'of': 'arm', 'what': 'friction'}]}",
+     0},
+    {"locked axes", 16,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.15]}}, 'position': [0, 0, 0.25],"
+     " 'angular_velocity': [0, 3, 0], 'velocity': [0.6, 0, -1], 'euler_degrees': [8, 30, 10],"
+     " 'friction': 0.4, 'restitution': 0.5, 'lock': ['y', 'rx', 'rz']},"
+     "{'name': 'two', 'mesh': {'box': {'size': [0.25, 0.2, 0.15]}}, 'position': [0.8, 0.6, 0.2],"
+     " 'angular_velocity': [1, 2, 0], 'velocity': [0, 0, -1.3], 'euler_degrees': [12, 25, 0],"
+     " 'lock': ['rz'], 'angular_damping': 0.5},"
+     "{'name': 'none', 'mesh': {'box': {'size': [0.25, 0.2, 0.15]}}, 'position': [-0.8, 0.6, 0.08],"
+     " 'velocity': [0.5, 0, 0], 'lock': ['rx', 'ry', 'rz']}],"
+     "'parameters': [" RIGID("box") ", " RIGID("two") ", " RIGID("none") ", " OF_GROUND "]}",
+     1},
+    {"hit while lying, locked", 14,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.4, 0.2]}}, 'position': [0, 0, 0.102],"
+     " 'friction': 0.4, 'restitution': 0.3, 'lock': ['rx', 'rz']},"
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.05, 0.03, 0.42],"
+     " 'velocity': [0.2, 0, -3], 'restitution': 0.5}],"
+     "'parameters': [" RIGID("box") ", " RIGID("ball") ", " OF_GROUND ", " WORLD "]}",
+     1},
+    {"published cloth step", 8,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'cloth_solver': 'paper'},"
+     "'bodies': ["
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.03, 0.02, 0.615],"
+     " 'velocity': [0.3, 0, -1]},"
+     "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 4,"
+     " 'ny': 4}}, 'position': [0, 0, 0.5], 'stretch': 200, 'bend': 1e-3, 'damping': 0.01,"
+     " 'drag_normal': 0.4, 'thickness': 0.001, 'pins': [{'nodes': 'corners'}]}],"
+     "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'}]}",
+     0},
+    {"pins that move", 8,
+     "{'carom': 1, 'world': {'dt': 0.0125}, 'bodies': ["
+     "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 3,"
+     " 'ny': 3}}, 'position': [0, 0, 0.5], 'c11': 150, 'c22': 120, 'c12': 30, 'c33': 50,"
+     " 'pins': [{'nodes': [0, 3]}, {'nodes': [12], 'script': {'keys': [{'time': 0},"
+     " {'time': 0.2, 'shift': [0.05, 0, 0.1]}]}}]}],"
+     "'parameters': [{'of': 'sheet', 'what': 'script'}, {'of': 'sheet', 'what': 'pins'},"
+     " {'of': 'sheet', 'what': 'c11'}, {'of': 'sheet', 'what': 'c22'},"
+     " {'of': 'sheet', 'what': 'c12'}, {'of': 'sheet', 'what': 'c33'}]}",
+     0},
+    {"solid by its vertices", 12,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.12]}}, 'position': [0, 0, 0.16],"
+     " 'angular_velocity': [2, 3, 1], 'velocity': [0.6, 0.2, -1], 'euler_degrees': [20, 30, 10],"
+     " 'friction': 0.4}],"
+     "'parameters': [{'of': 'box', 'what': 'vertices'}, {'of': 'box', 'what': "
+     "'angular_velocity'}]}",
+     0},
+    {"without curvature", 10,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'curvature': 'off'},"
+     "'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.15]}}, 'position': [0, 0, 0.2],"
+     " 'angular_velocity': [2, 4, 1], 'velocity': [1, 0.2, -1], 'euler_degrees': [20, 30, 10],"
+     " 'friction': 0.4}],"
+     "'parameters': [" RIGID("box") "]}",
+     0},
+};
+
+enum { SCENES = sizeof scenes / sizeof *scenes, TRIES = 3 };
+
+static double chance(uint64_t* seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*seed >> 11) / 4503599627370496.0 - 1.0;
+}
+
+static carom_model* model_of(const char* text)
+{
+    char plain[8192];
+    carom_error error = {0};
+    carom_scene* parsed = NULL;
+    carom_model* model = NULL;
+    const size_t length = strlen(text);
+    CHECK(length < sizeof plain);
+    for (size_t i = 0; i <= length; i++) {
+        plain[i] = text[i] == '\'' ? '"' : text[i];
+    }
+    if (carom_scene_parse(plain, length, NULL, &parsed, &error) != CAROM_OK ||
+        carom_model_create(parsed, &model, &error) != CAROM_OK) {
+        printf("%s\n", error.message);
+    }
+    carom_scene_destroy(parsed);
+    CHECK(model != NULL);
+    return model;
+}
+
+// A run that was taken, and room for one direction and one loss.
+typedef struct run {
+    carom_rollout* rollout;
+    carom_layout layout;
+    int32_t steps, chosen;
+    int32_t* slot;
+    double* theta;
+    double *u_state, *u_control, *u_theta; // direction
+    double *state, *states;                // J u
+    double *w, *more;                      // the loss, by every state
+    double *bar, *control_bar, *theta_bar; // J^T w
+} run;
+
+static double* room(size_t count)
+{
+    return calloc(count > 0 ? count : 1, sizeof(double));
+}
+
+// Every control that the scene lets be chosen.
+static int32_t choose_all(carom_rollout* r, int32_t count, int32_t* out)
+{
+    int32_t chosen = 0;
+    for (int32_t i = 0; i < count; i++) {
+        out[chosen] = i;
+        chosen += carom_rollout_choose(r, chosen + 1, out, NULL) == CAROM_OK;
+    }
+    CHECK(carom_rollout_choose(r, chosen, out, NULL) == CAROM_OK);
+    return chosen;
+}
+
+static run run_of(const carom_model* model, const scene* s)
+{
+    run r = {.steps = s->steps};
+    carom_error error = {0};
+    uint64_t seed = 5;
+    CHECK(carom_rollout_create(model, 1, &r.rollout, &error) == CAROM_OK);
+    if (!r.rollout) {
+        printf("%s: %s\n", s->name, error.message);
+        exit(1);
+    }
+    r.layout = carom_rollout_layout(r.rollout);
+    int32_t* all = calloc((size_t)r.layout.control_size, sizeof(int32_t));
+    r.chosen = choose_all(r.rollout, r.layout.control_size, all);
+    free(all);
+    const size_t t = (size_t)s->steps, n = (size_t)r.layout.state_size, c = (size_t)r.chosen;
+    const size_t p = (size_t)r.layout.theta_size;
+    r.slot = calloc(t, sizeof(int32_t));
+    r.theta = room(p);
+    r.u_state = room(n), r.u_control = room(t * c), r.u_theta = room(p);
+    r.state = room(n), r.states = room(t * n);
+    r.w = room(n), r.more = room(t * n);
+    r.bar = room(n), r.control_bar = room(t * c), r.theta_bar = room(p);
+    carom_rollout_scene(r.rollout, r.theta);
+    double* control = room(t * c);
+    for (size_t i = 0; i < t * c; i++) {
+        control[i] = 0.1 * chance(&seed);
+    }
+    int32_t done = 0;
+    const carom_status status =
+        carom_rollout_run(r.rollout, s->steps, control, NULL, r.slot, &done, &error);
+    if (status != CAROM_OK) {
+        printf("%s: %s\n", s->name, error.message);
+    }
+    CHECK(status == CAROM_OK);
+    free(control);
+    return r;
+}
+
+static void end_run(run* r)
+{
+    double* const all[] = {r->theta, r->u_state,     r->u_control, r->u_theta,
+                           r->state, r->states,      r->w,         r->more,
+                           r->bar,   r->control_bar, r->theta_bar};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        free(all[i]);
+    }
+    free(r->slot);
+    carom_rollout_destroy(r->rollout);
+}
+
+static double dot(const double* a, const double* b, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// The way back of the loss w, more; from the start of the scene.
+static void go_back(run* r)
+{
+    carom_error error = {0};
+    memcpy(r->bar, r->w, (size_t)r->layout.state_size * sizeof(double));
+    memset(r->theta_bar, 0, (size_t)r->layout.theta_size * sizeof(double));
+    CHECK(carom_rollout_back(r->rollout, r->steps, r->slot, r->more, r->bar, r->control_bar,
+                             r->theta_bar, &error) == CAROM_OK);
+    CHECK(carom_rollout_start_back(r->rollout, r->bar, r->theta_bar, &error) == CAROM_OK);
+}
+
+// <J u, w> against <u, J^T w> for a direction in one kind of input.
+static void compare(run* r, const scene* s, const char* what, double* worst)
+{
+    const size_t t = (size_t)r->steps, n = (size_t)r->layout.state_size, c = (size_t)r->chosen;
+    const size_t p = (size_t)r->layout.theta_size;
+    carom_error error = {0};
+    memcpy(r->state, r->u_state, n * sizeof(double));
+    CHECK(carom_rollout_start_jvp(r->rollout, 1, r->u_theta, r->state, &error) == CAROM_OK);
+    double forward = dot(r->more, r->state, n), long_j = dot(r->state, r->state, n);
+    CHECK(carom_rollout_jvp(r->rollout, r->steps, r->slot, 1, r->state, r->u_control, r->u_theta,
+                            r->states, &error) == CAROM_OK);
+    if (error.status != CAROM_OK) {
+        printf("%s: %s\n", s->name, error.message);
+    }
+    CHECK(memcmp(r->state, r->states + (t - 1) * n, n * sizeof(double)) == 0);
+    forward += dot(r->w, r->state, n) + dot(r->more + n, r->states, (t - 1) * n);
+    const double back = dot(r->u_state, r->bar, n) + dot(r->u_control, r->control_bar, t * c) +
+                        dot(r->u_theta, r->theta_bar, p);
+    long_j += dot(r->states, r->states, t * n);
+    const double long_w = dot(r->w, r->w, n) + dot(r->more, r->more, t * n);
+    const double scale = sqrt(long_j * long_w);
+    const double off = scale > 0.0 ? fabs(forward - back) / scale : fabs(back);
+    *worst = off > *worst ? off : *worst;
+    if (!(off <= alike)) {
+        printf("%s, %s: <Ju,w> = %.15g, <u,J'w> = %.15g, off by %.2e of the lengths\n", s->name,
+               what, forward, back, off);
+    }
+    CHECK(off <= alike);
+    memset(r->u_state, 0, n * sizeof(double));
+    memset(r->u_control, 0, t * c * sizeof(double));
+    memset(r->u_theta, 0, p * sizeof(double));
+}
+
+static void check_scene(const scene* s, double* worst)
+{
+    carom_model* model = model_of(s->text);
+    run r = run_of(model, s);
+    const size_t t = (size_t)r.steps, n = (size_t)r.layout.state_size, c = (size_t)r.chosen;
+    uint64_t seed = 11;
+    for (int try = 0; try < TRIES; try++) {
+        for (size_t i = 0; i < n; i++) {
+            r.w[i] = chance(&seed);
+        }
+        for (size_t i = 0; i < t * n; i++) { // the last state alone, or every one
+            r.more[i] = try == 1 ? chance(&seed) : 0.0;
+        }
+        go_back(&r);
+        for (size_t i = 0; i < n; i++) {
+            r.u_state[i] = chance(&seed);
+        }
+        compare(&r, s, "state", worst);
+        for (size_t i = 0; i < t * c; i++) {
+            r.u_control[i] = chance(&seed);
+        }
+        compare(&r, s, "controls", worst);
+        for (int32_t k = 0; k < r.layout.parameter_count; k++) {
+            carom_parameter_info info;
+            char what[128];
+            CHECK(carom_rollout_parameter(r.rollout, k, &info) == CAROM_OK);
+            snprintf(what, sizeof what, "%s of %s", info.name, info.body_name);
+            for (int32_t i = 0; i < info.count; i++) {
+                const double at = r.theta[info.first + i];
+                r.u_theta[info.first + i] = chance(&seed) * (at != 0.0 ? fabs(at) : 1.0);
+            }
+            compare(&r, s, what, worst);
+        }
+    }
+    end_run(&r);
+    carom_model_destroy(model);
+}
+
+static void test_forward_is_the_transpose_of_backward(void)
+{
+    for (int i = 0; i < SCENES; i++) {
+        double worst = 0.0;
+        check_scene(&scenes[i], &worst);
+        printf("    %-26s %.1e\n", scenes[i].name, worst);
+    }
+}
+
+int main(void)
+{
+    RUN(test_forward_is_the_transpose_of_backward);
+    return check_failures != 0;
+}
