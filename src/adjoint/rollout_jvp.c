@@ -53,12 +53,12 @@ static carom_status no_memory(carom_error* error)
 
 static carom_status make_lanes(cr_rollout* r, int32_t count, carom_error* error)
 {
-    carom_status status = cr_rollout_ready(r, error);
-    if (status == CAROM_OK && !r->forward) {
-        status = cr_forward_create(r->model, &r->forward);
-    }
+    const carom_status status = cr_rollout_ready(r, error);
     if (status != CAROM_OK) {
         return status;
+    }
+    if (!r->forward && cr_forward_create(r->model, &r->forward) != CAROM_OK) {
+        return no_memory(error);
     }
     if (!cr_array_reserve(&r->lane, count) || !cr_array_reserve(&r->awake, count) ||
         !cr_array_reserve(&r->awake_lane, count)) {

@@ -192,6 +192,12 @@ carom_status carom_rollout_jvp(carom_rollout* rollout, int32_t count, const int3
     if (!rollout || !slot || !dstate) {
         return missing(error, !rollout ? "rollout" : !slot ? "slot" : "dstate");
     }
+    if (count < 0 || directions < 0) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "%d steps along %d directions are asked for; neither may be below "
+                                "0",
+                                count, directions);
+    }
     return cr_rollout_jvp(&rollout->inside, count, slot, directions, dstate, dcontrols, dtheta,
                           dstates, error);
 }
@@ -211,6 +217,11 @@ carom_status carom_rollout_jacobian(carom_rollout* rollout, int32_t count, const
 {
     if (!rollout || !slot) {
         return missing(error, !rollout ? "rollout" : "slot");
+    }
+    if (count < 1) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "the Jacobian of %d steps is asked for; it has to be 1 or more",
+                                count);
     }
     return cr_rollout_jacobian(&rollout->inside, count, slot, state, control, theta, error);
 }

@@ -270,8 +270,14 @@ static run run_of(const carom_model* model, const scene* s)
         control[i] = 0.1 * chance(&seed);
     }
     int32_t done = 0;
-    const carom_status status =
-        carom_rollout_run(r.rollout, s->steps, control, NULL, r.slot, &done, &error);
+    carom_status status = CAROM_OK;
+    int32_t impacts = 0;
+    for (int32_t i = 0; i < s->steps && status == CAROM_OK; i++) {
+        status = carom_rollout_run(r.rollout, 1, control + (size_t)i * c, NULL, r.slot + i, &done,
+                                   &error);
+        impacts += carom_sim_info(carom_rollout_sim(r.rollout)).events;
+    }
+    CHECK(impacts > 0 || s->impacts == 0);
     if (status != CAROM_OK) {
         printf("%s: %s\n", s->name, error.message);
     }
@@ -392,8 +398,238 @@ static void test_forward_is_the_transpose_of_backward(void)
     }
 }
 
+// Directions of all kinds at once, some of them 0, some of which begin late.
+enum { MANY = 7 };
+
+typedef struct directions {
+    double *state, *control, *theta, *states;
+} directions;
+
+static directions many_of(const run* r, uint64_t seed)
+{
+    const size_t t = (size_t)r->steps, n = (size_t)r->layout.state_size, c = (size_t)r->chosen;
+    const size_t p = (size_t)r->layout.theta_size;
+    directions d = {room(MANY * n), room(MANY * t * c), room(MANY * p), room(MANY * t * n)};
+    for (size_t i = 0; i < MANY; i++) {
+        for (size_t k = 0; k < n; k++) {
+            d.state[i * n + k] = i < 2 ? chance(&seed) : 0.0;
+        }
+        for (size_t k = i == 2 ? 0 : (t - 2) * c; k < t * c; k++) {
+            d.control[i * t * c + k] = i == 2 || i == 3 ? chance(&seed) : 0.0;
+        }
+        for (size_t k = 0; k < p; k++) {
+            d.theta[i * p + k] = i == 1 || i == 4 ? chance(&seed) : 0.0;
+        }
+    }
+    return d; // 5 and 6 stay 0
+}
+
+static void end_directions(directions* d)
+{
+    free(d->state);
+    free(d->control);
+    free(d->theta);
+    free(d->states);
+}
+
+static const scene* scene_of(const char* name)
+{
+    for (int i = 0; i < SCENES; i++) {
+        if (strcmp(scenes[i].name, name) == 0) {
+            return &scenes[i];
+        }
+    }
+    CHECK(!"a scene of that name");
+    return scenes;
+}
+
+static void test_many_directions_have_the_bits_of_each(void)
+{
+    const char* const names[] = {"hit while lying", "ball on cloth", "locked axes"};
+    for (int k = 0; k < 3; k++) {
+        const scene* s = scene_of(names[k]);
+        carom_model* model = model_of(s->text);
+        run r = run_of(model, s);
+        const size_t t = (size_t)r.steps, n = (size_t)r.layout.state_size, c = (size_t)r.chosen;
+        const size_t p = (size_t)r.layout.theta_size;
+        directions all = many_of(&r, 3), one = many_of(&r, 3);
+        CHECK(carom_rollout_jvp(r.rollout, r.steps, r.slot, MANY, all.state, all.control, all.theta,
+                                all.states, NULL) == CAROM_OK);
+        for (size_t i = 0; i < MANY; i++) {
+            CHECK(carom_rollout_jvp(r.rollout, r.steps, r.slot, 1, one.state + i * n,
+                                    one.control + i * t * c, one.theta + i * p,
+                                    one.states + i * t * n, NULL) == CAROM_OK);
+        }
+        CHECK(memcmp(all.state, one.state, MANY * n * sizeof(double)) == 0);
+        CHECK(memcmp(all.states, one.states, MANY * t * n * sizeof(double)) == 0);
+        CHECK(dot(all.state, all.state, n) > 0.0 &&
+              dot(all.state + 4 * n, all.state + 4 * n, n) > 0.0);
+        CHECK(dot(all.state + 3 * n, all.state + 3 * n, n) > 0.0);
+        CHECK(dot(all.state + 5 * n, all.state + 5 * n, 2 * n) == 0.0);
+        end_directions(&all);
+        end_directions(&one);
+        end_run(&r);
+        carom_model_destroy(model);
+    }
+}
+
+// Columns of the Jacobian of a run are its derivatives along the axes; of one step and of all.
+static void test_jacobian_is_all_directions(void)
+{
+    const scene* s = scene_of("hit while lying");
+    carom_model* model = model_of(s->text);
+    run r = run_of(model, s);
+    const size_t n = (size_t)r.layout.state_size, p = (size_t)r.layout.theta_size;
+    for (int32_t steps = 1; steps <= r.steps; steps += r.steps - 1) {
+        const size_t c = (size_t)(steps * r.chosen);
+        double *state = room(n * n), *control = room(n * c), *theta = room(n * p);
+        double *alone = room(n * p), *sum = room(n), *u = room(n), *uc = room(c), *ut = room(p);
+        uint64_t seed = 21;
+        CHECK(carom_rollout_jacobian(r.rollout, steps, r.slot, state, control, theta, NULL) ==
+              CAROM_OK);
+        CHECK(carom_rollout_jacobian(r.rollout, steps, r.slot, NULL, NULL, alone, NULL) ==
+              CAROM_OK);
+        CHECK(memcmp(theta, alone, n * p * sizeof(double)) == 0);
+        for (size_t i = 0; i < n + c + p; i++) {
+            *(i < n ? &u[i] : i < n + c ? &uc[i - n] : &ut[i - n - c]) = chance(&seed);
+        }
+        for (size_t i = 0; i < n; i++) {
+            sum[i] =
+                dot(state + i * n, u, n) + dot(control + i * c, uc, c) + dot(theta + i * p, ut, p);
+        }
+        CHECK(carom_rollout_jvp(r.rollout, steps, r.slot, 1, u, uc, ut, NULL, NULL) == CAROM_OK);
+        double off = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            off += (u[i] - sum[i]) * (u[i] - sum[i]);
+        }
+        CHECK(sqrt(off) <= alike * sqrt(dot(u, u, n)));
+        double* const rooms[] = {state, control, theta, alone, sum, u, uc, ut};
+        for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+            free(rooms[i]);
+        }
+    }
+    end_run(&r);
+    carom_model_destroy(model);
+}
+
+static void test_batch_has_the_bits_of_its_items(void)
+{
+    enum { COUNT = 3, DIRECTIONS = 2, STEPS = 6 };
+    const scene* s = scene_of("tumbling box");
+    carom_model* model = model_of(s->text);
+    const int32_t chosen[3] = {3, 4, 5};
+    double* out[2];
+    for (int w = 0; w < 2; w++) {
+        carom_batch* batch = NULL;
+        int32_t slot[COUNT * STEPS], done[COUNT];
+        double controls[COUNT * STEPS * 3], dcontrols[COUNT * DIRECTIONS * STEPS * 3];
+        uint64_t seed = 2;
+        CHECK(carom_batch_create(model, COUNT, w == 0 ? 1 : 3, &batch, NULL) == CAROM_OK);
+        CHECK(carom_batch_choose(batch, 3, chosen, NULL) == CAROM_OK);
+        const carom_layout layout = carom_rollout_layout(carom_batch_item(batch, 0));
+        const size_t n = (size_t)layout.state_size, p = (size_t)layout.theta_size;
+        double* dtheta = room(COUNT * DIRECTIONS * p);
+        out[w] = room(COUNT * DIRECTIONS * n);
+        for (size_t i = 0; i < COUNT * STEPS * 3; i++) {
+            controls[i] = chance(&seed);
+        }
+        for (size_t i = 0; i < COUNT * DIRECTIONS * STEPS * 3; i++) {
+            dcontrols[i] = chance(&seed);
+        }
+        for (size_t i = 0; i < COUNT * DIRECTIONS * p; i++) {
+            dtheta[i] = chance(&seed);
+        }
+        CHECK(carom_batch_run(batch, STEPS, controls, NULL, slot, done, NULL) == CAROM_OK);
+        CHECK(carom_batch_start_jvp(batch, DIRECTIONS, dtheta, out[w], NULL) == CAROM_OK);
+        CHECK(carom_batch_jvp(batch, STEPS, slot, DIRECTIONS, out[w], dcontrols, dtheta, NULL,
+                              NULL) == CAROM_OK);
+        double* alone = room(DIRECTIONS * n);
+        carom_rollout* item = carom_batch_item(batch, 1);
+        CHECK(carom_rollout_start_jvp(item, DIRECTIONS, dtheta + DIRECTIONS * p, alone, NULL) ==
+              CAROM_OK);
+        CHECK(carom_rollout_jvp(item, STEPS, slot + STEPS, DIRECTIONS, alone,
+                                dcontrols + (size_t)DIRECTIONS * STEPS * 3, dtheta + DIRECTIONS * p,
+                                NULL, NULL) == CAROM_OK);
+        CHECK(memcmp(alone, out[w] + DIRECTIONS * n, DIRECTIONS * n * sizeof(double)) == 0);
+        CHECK(w == 0 || memcmp(out[0], out[1], COUNT * DIRECTIONS * n * sizeof(double)) == 0);
+        free(alone);
+        free(dtheta);
+        carom_batch_destroy(batch);
+    }
+    free(out[0]);
+    free(out[1]);
+    carom_model_destroy(model);
+}
+
+// Warm, nothing is taken; and whichever allocation fails, it is said, and nothing is lost.
+static void test_memory(void)
+{
+    const char* const names[] = {"hit while lying", "published cloth step"};
+    for (int k = 0; k < 2; k++) {
+        const scene* s = scene_of(names[k]);
+        carom_model* model = model_of(s->text);
+        const int64_t blocks = cr_memory_blocks();
+        run r = run_of(model, s);
+        const size_t n = (size_t)r.layout.state_size;
+        directions want = many_of(&r, 9);
+        int64_t at = 1;
+        for (carom_status status = CAROM_ERR_MEMORY; status != CAROM_OK && at < 2000; at++) {
+            carom_error error = {0};
+            directions d = many_of(&r, 9);
+            cr_memory_fail_once(at);
+            status = carom_rollout_jvp(r.rollout, r.steps, r.slot, MANY, d.state, d.control,
+                                       d.theta, d.states, &error);
+            cr_memory_fail_once(0);
+            CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && error.message[0] != 0));
+            memcpy(want.state, d.state, MANY * n * sizeof(double));
+            end_directions(&d);
+        }
+        CHECK(at > 20 && at < 2000);
+        directions d = many_of(&r, 9);
+        const int64_t calls = cr_memory_calls();
+        CHECK(carom_rollout_jvp(r.rollout, r.steps, r.slot, MANY, d.state, d.control, d.theta,
+                                d.states, NULL) == CAROM_OK);
+        CHECK(cr_memory_calls() == calls);
+        CHECK(memcmp(d.state, want.state, MANY * n * sizeof(double)) == 0);
+        end_directions(&d);
+        end_directions(&want);
+        end_run(&r);
+        CHECK(cr_memory_blocks() == blocks);
+        carom_model_destroy(model);
+    }
+}
+
+static void test_misuse(void)
+{
+    const scene* s = scene_of("free flight");
+    carom_model* model = model_of(s->text);
+    run r = run_of(model, s);
+    carom_error error = {0};
+    CHECK(carom_rollout_jvp(NULL, 1, r.slot, 1, r.state, NULL, NULL, NULL, &error) != CAROM_OK);
+    CHECK(carom_rollout_jvp(r.rollout, 1, NULL, 1, r.state, NULL, NULL, NULL, &error) != CAROM_OK);
+    CHECK(carom_rollout_jvp(r.rollout, 1, r.slot, 1, NULL, NULL, NULL, NULL, &error) != CAROM_OK);
+    CHECK(carom_rollout_jvp(r.rollout, 1, r.slot, -1, r.state, NULL, NULL, NULL, &error) ==
+          CAROM_ERR_ARGUMENT);
+    CHECK(carom_rollout_jacobian(r.rollout, 0, r.slot, NULL, NULL, NULL, &error) ==
+          CAROM_ERR_ARGUMENT);
+    CHECK(carom_rollout_jvp(r.rollout, 1, r.slot, 0, r.state, NULL, NULL, NULL, NULL) == CAROM_OK);
+    const int32_t gone = r.slot[0];
+    carom_rollout_drop(r.rollout, 1, &gone);
+    CHECK(carom_rollout_jvp(r.rollout, 1, &gone, 1, r.state, NULL, NULL, NULL, &error) ==
+          CAROM_ERR_MISUSE);
+    CHECK(carom_rollout_jacobian(r.rollout, 1, &gone, NULL, NULL, NULL, &error) ==
+          CAROM_ERR_MISUSE);
+    end_run(&r);
+    carom_model_destroy(model);
+}
+
 int main(void)
 {
     RUN(test_forward_is_the_transpose_of_backward);
+    RUN(test_many_directions_have_the_bits_of_each);
+    RUN(test_jacobian_is_all_directions);
+    RUN(test_batch_has_the_bits_of_its_items);
+    RUN(test_memory);
+    RUN(test_misuse);
     return check_failures != 0;
 }
