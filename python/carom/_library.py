@@ -232,6 +232,8 @@ _CALLS = {
     "carom_batch_drop": (None, handle, i32, ints),
     "carom_batch_back": (_S, handle, i32, ints, doubles, doubles, doubles, doubles, _E),
     "carom_batch_start_back": (_S, handle, doubles, doubles, _E),
+    "carom_batch_jvp": (_S, handle, i32, ints, i32, doubles, doubles, doubles, doubles, _E),
+    "carom_batch_start_jvp": (_S, handle, i32, doubles, doubles, _E),
 }
 
 _NAME = {"darwin": "libcarom.dylib", "win32": "carom.dll"}.get(sys.platform, "libcarom.so")

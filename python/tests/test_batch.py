@@ -27,6 +27,19 @@ def test_batch_is_many_sims(slide):
             assert np.array_equal(a, b[i])
 
 
+def test_forward_mode(slide):
+    sim = carom.Sim(slide, parameters=["box.mass"], controls=["box.force"])
+    rng = np.random.default_rng(1)
+    controls = rng.normal(size=(3, 9, 3))
+    u, dtheta = rng.normal(size=(3, 2, 9, 3)), rng.normal(size=(3, 2, 1))
+    out = [carom.Batch(sim, 3, workers=w).rollout(controls).jvp(controls=u, theta=dtheta)
+           for w in (1, 3)]
+    assert out[0].shape == (3, 2, 10, sim.state_size) and np.array_equal(*out)
+    for i in range(3):
+        assert np.array_equal(out[0][i], sim.rollout(controls[i]).jvp(controls=u[i],
+                                                                      theta=dtheta[i]))
+
+
 def test_steps_in_a_loop(slide):
     batch = carom.Batch(slide, 3, controls=["box.force"])
     batch.place()

@@ -73,9 +73,10 @@ static carom_status make_lanes(cr_rollout* r, int32_t count, carom_error* error)
     return CAROM_OK;
 }
 
-static int32_t bunch(const cr_rollout* r, int32_t lanes)
+// Each of them brings `more` bytes of its own.
+static int32_t bunch(const cr_rollout* r, int32_t lanes, size_t more)
 {
-    const size_t each = cr_forward_lane_bytes(r->model) +
+    const size_t each = more + cr_forward_lane_bytes(r->model) +
                         2 * (size_t)(r->state_size + r->control_size) * sizeof(double) +
                         (r->theta_size > 0 ? cr_gradient_bytes(r->model) : 0);
     const size_t most = bunch_bytes / each;
@@ -262,7 +263,7 @@ carom_status cr_rollout_jvp(cr_rollout* r, int32_t count, const int32_t* slot, i
     carom_status status = cr_rollout_check(r, count, slot, error);
     const size_t each = (size_t)count * (size_t)r->chosen_count;
     const size_t size = (size_t)r->state_size, theta = (size_t)r->theta_size;
-    const int32_t most = bunch(r, lanes);
+    const int32_t most = bunch(r, lanes, 0);
     if (status == CAROM_OK) {
         status = make_lanes(r, most, error);
     }
@@ -358,8 +359,9 @@ carom_status cr_rollout_jacobian(cr_rollout* r, int32_t count, const int32_t* sl
     if (begin >= end) {
         return cr_rollout_check(r, count, slot, error);
     }
-    const size_t most =
-        (size_t)bunch(r, end - begin < INT32_MAX ? (int32_t)(end - begin) : INT32_MAX);
+    const int32_t columns = end - begin < INT32_MAX ? (int32_t)(end - begin) : INT32_MAX;
+    const size_t own = (in.state + in.control + in.theta) * sizeof(double);
+    const size_t most = (size_t)bunch(r, columns, own);
     double* dstate = cr_memory_take(most * in.state, sizeof(double));
     double* dcontrol = cr_memory_take(most * in.control, sizeof(double));
     double* dtheta = cr_memory_take(most * in.theta, sizeof(double));
