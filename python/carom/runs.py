@@ -70,19 +70,22 @@ def split(state, frames: int, nodes: int) -> State:
     return State(*parts)
 
 
-class Chunks:
-    """Cuts a long run into calls of about a twentieth of a second, so that Ctrl-C is heard."""
+class Pace:
+    """How many steps a call of about a twentieth of a second takes, so that Ctrl-C is heard. What was
+    learnt stays from run to run: many items that take turns after every few steps find nothing of
+    theirs in the cache."""
 
-    def __init__(self, total: int):
-        self.left, self.size = total, 1
+    def __init__(self):
+        self.size = 1
 
-    def __iter__(self):
-        while self.left > 0:
-            size = min(self.size, self.left)
+    def chunks(self, total: int):
+        """Lengths of calls that together make up total steps."""
+        while total > 0:
+            size = min(self.size, total)
             began = time.perf_counter()
             yield size
             took = time.perf_counter() - began
-            self.left -= size
+            total -= size
             if took < 0.02 and size == self.size:
                 self.size *= 2
             elif took > 0.1:
@@ -205,6 +208,7 @@ class Runs:
     def __init__(self, built: Compiled, handle: Handle):
         self._built, self._handle = built, handle
         self._dropped = collections.deque()  # slots of runs that are gone
+        self._pace = {"run": Pace(), "back": Pace(), "jvp": Pace(), "jacobian": Pace()}
         with self._use() as h:
             call(self._do("choose"), h, len(built.chosen), at(built.chosen))
             one = self._one(h)
@@ -431,7 +435,7 @@ class Runs:
         """All steps of controls [lead, T, C], into states [lead, T, S] and slots [lead, T] (-1
         before) where they are wanted."""
         begin = 0
-        for size in Chunks(controls.shape[-2]):
+        for size in self._pace["run"].chunks(controls.shape[-2]):
             end, done = begin + size, np.zeros(self._lead or 1, np.int32)
             got = None if states is None else _piece(states[..., begin:end, :])
             kept = None if slots is None else _piece(slots[..., begin:end])
@@ -490,7 +494,7 @@ class Runs:
         theta_bar = np.zeros(self._lead + (self._theta_size,))
         with self._use() as h:
             end = total
-            for size in Chunks(total):
+            for size in self._pace["back"].chunks(total):
                 begin = end - size
                 part = _piece(control_bar[..., begin:end, :])
                 call(self._do("back"), h, size, at(_piece(slots[..., begin:end])),
@@ -512,7 +516,7 @@ class Runs:
                 self._at_theta(h, theta, self._do("start_jvp"), many, at(dtheta), at(now))
             out[..., 0, :] = now
             begin = 0
-            for size in Chunks(total):
+            for size in self._pace["jvp"].chunks(total):
                 end = begin + size
                 part = np.empty(self._lead + (many, size, self.state_size))
                 call(self._do("jvp"), h, size, at(_piece(slots[..., begin:end])), many, at(now),

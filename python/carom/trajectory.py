@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _errors
 from ._library import at, call, i32, lib, make, numbers
-from .runs import Chunks, Gradient, Run
+from .runs import Gradient, Run
 from .sim import Sim, by_body, read_contacts
 
 
@@ -210,7 +210,7 @@ class Trajectory(Run):
             return sim._gradient(js, jc, jp)
         js, jc, jp = np.eye(s), np.zeros((s, 0)), np.zeros((s, p))
         begin = 0
-        for size in Chunks(len(slots)):
+        for size in sim._pace["jacobian"].chunks(len(slots)):
             a, b, d = self._piece(slots[begin:begin + size])
             js, jc, jp = a @ js, np.concatenate([a @ jc, b], axis=1), a @ jp + d
             begin += size
