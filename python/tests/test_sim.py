@@ -1,5 +1,7 @@
 """Scenes, simulations, runs and their derivatives."""
+import html.parser
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -312,9 +314,64 @@ def test_tape_in_little_memory_gives_the_bits(slide):
     assert np.allclose(g.controls, out[0]["forces"][:, 1], rtol=1e-9, atol=1e-12)
 
 
-def test_notebook_shows_something(slide):
+class Frame(html.parser.HTMLParser):
+    """What a browser makes of a cell's output: the attributes of its frame."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.frames, self.others = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        (self.frames if tag == "iframe" else self.others).append(dict(attrs))
+
+
+@pytest.fixture
+def viewer(tmp_path, monkeypatch):
+    """A template with everything in it that has to be escaped; the real one takes npm to build."""
+    (tmp_path / "viewer.html").write_text(
+        "<!doctype html><html><body title=\"a 'b' &amp; <c>\"><!--data--><script>if (1 < 2 && 3 > 2)"
+        " {}</script></body></html>")
+    monkeypatch.setenv("CAROM_SHARE", str(tmp_path))
+
+
+def test_notebook_shows_the_viewer(slide, viewer):
+    run = carom.Sim(slide).rollout(steps=7)
+    cell = Frame(run._repr_html_())
+    assert len(cell.frames) == 1 and not cell.others  # nothing of the page leaks into the notebook
+    page = cell.frames[0]["srcdoc"]
+    assert page == run.page()
+    assert page.startswith("<!doctype html>") and 'data-block="0.frames.0"' in page
+    assert "if (1 < 2 && 3 > 2)" in page
+
+
+def test_view_writes_a_page_and_opens_it(slide, viewer, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    run = carom.Sim(slide).rollout(steps=7)
+    path = pathlib.Path(run.view())
+    try:
+        assert opened == ["file://" + str(path)] and path.suffix == ".html"
+        assert path.read_text() == run.page()
+    finally:
+        path.unlink()
+
+
+def test_notebook_without_the_viewer(slide, tmp_path, monkeypatch):
+    """No program, or no template: the cell says so, and nothing is raised."""
     run = carom.Sim(slide).rollout(steps=3)
-    assert run._repr_html_().startswith(("<iframe", "<pre>"))
+    monkeypatch.setenv("CAROM_SHARE", str(tmp_path))
+    said = run._repr_html_()
+    assert said.startswith("<pre>") and "&lt;carom.Trajectory of 3 steps" in said
+    assert "make viewer" in said
+    with pytest.raises(carom.Error, match="make viewer"):
+        run.page()
+
+    def missing():
+        raise carom.Error("the program <carom> is not there")
+    monkeypatch.setattr("carom.trajectory.find_program", missing)
+    assert "&lt;carom&gt; is not there" in run._repr_html_()
 
 
 def test_reference_page_has_every_name(examples):
@@ -322,6 +379,8 @@ def test_reference_page_has_every_name(examples):
     for name in carom.__all__:
         assert name in page
         thing = getattr(carom, name)
-        for part in vars(thing) if isinstance(thing, type) and name != "State" else ():
+        if not isinstance(thing, type) or issubclass(thing, (BaseException, tuple)):
+            continue
+        for part in dir(thing):
             if not part.startswith("_") and callable(getattr(thing, part)):
                 assert f".{part}(" in page, f"{name}.{part}: run tools/update_docs.sh"
