@@ -287,40 +287,41 @@ static void pair_vertices(const cr_forward* f, const cr_sim* sim, const cr_candi
 
 // ---- the stages of a part
 
-static void aim_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_part* part,
-                    const lane* l, scratch* s)
+// One frame for all directions: its target is worked out once.
+static void aim_frame(const cr_forward* f, const cr_sim* sim, const cr_record_part* part,
+                      int32_t frame, int32_t count, const lane* l)
 {
     const cr_model* model = f->model;
     const cr_body_set* bodies = &model->bodies;
-    const cr_gradient* g = model_of(f, l);
-    const cr_vec3 gravity = cr_vec3_load(model->world.gravity);
-    for (int32_t i = 0; i < f->worker.frame.count; i++) {
-        const int32_t frame = f->worker.frame.items[i], body = bodies->frame_body[frame];
-        const cr_action action = {.gravity = gravity,
-                                  .force = sim->force_now[frame],
-                                  .torque = sim->torque_now[frame],
-                                  .linear_damping = model->linear_damping[body],
-                                  .angular_damping = model->angular_damping[body]};
-        const cr_quat q = cr_quat_load(sim->next.q + 4 * frame);
-        const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * frame);
-        const cr_vec3 om = cr_vec3_load(sim->next.om + 3 * frame);
-        const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * frame);
-        const cr_target target = cr_targets_rigid(bodies->mass[frame], inertia, bodies->lock[frame],
-                                                  part->h, &action, q, v, om);
-        const cr_target_starts d = {.q = l->state.q[frame],
-                                    .v = l->state.v[frame],
-                                    .om = l->state.om[frame],
-                                    .gravity = cr_vec3_load(g->gravity),
-                                    .force = cr_vec3_add(g->force[frame], own_of(l->force, frame)),
-                                    .torque =
-                                        cr_vec3_add(g->torque[frame], own_of(l->torque, frame)),
-                                    .inertia = cr_vec3_load(g->inertia + 3 * frame),
-                                    .mass = g->mass[frame],
-                                    .linear_damping = g->linear_damping[body],
-                                    .angular_damping = g->angular_damping[body]};
+    const int32_t body = bodies->frame_body[frame], lock = bodies->lock[frame];
+    const double mass = bodies->mass[frame];
+    const cr_action action = {.gravity = cr_vec3_load(model->world.gravity),
+                              .force = sim->force_now[frame],
+                              .torque = sim->torque_now[frame],
+                              .linear_damping = model->linear_damping[body],
+                              .angular_damping = model->angular_damping[body]};
+    const cr_quat q = cr_quat_load(sim->next.q + 4 * frame);
+    const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * frame);
+    const cr_vec3 om = cr_vec3_load(sim->next.om + 3 * frame);
+    const cr_vec3 inertia = cr_vec3_load(bodies->inertia + 3 * frame);
+    const cr_target target = cr_targets_rigid(mass, inertia, lock, part->h, &action, q, v, om);
+    for (int32_t i = 0; i < count; i++) {
+        const cr_gradient* g = model_of(f, &l[i]);
+        const cr_state_bars* state = &l[i].state;
+        const cr_target_starts d = {
+            .q = state->q[frame],
+            .v = state->v[frame],
+            .om = state->om[frame],
+            .gravity = cr_vec3_load(g->gravity),
+            .force = cr_vec3_add(g->force[frame], own_of(l[i].force, frame)),
+            .torque = cr_vec3_add(g->torque[frame], own_of(l[i].torque, frame)),
+            .inertia = cr_vec3_load(g->inertia + 3 * frame),
+            .mass = g->mass[frame],
+            .linear_damping = g->linear_damping[body],
+            .angular_damping = g->angular_damping[body]};
         cr_target_bars out;
-        cr_targets_rigid_jvp(bodies->mass[frame], inertia, bodies->lock[frame], part->h, &action,
-                             &target, q, v, om, &d, &out);
+        cr_targets_rigid_jvp(mass, inertia, lock, part->h, &action, &target, q, v, om, &d, &out);
+        scratch* s = &f->scratch.items[i];
         s->zone.rp[frame] = out.q;
         s->zone.ut[frame] = s->zone.u[frame] = out.u;
         s->zone.turn[frame] = cr_vec3_scale(part->h, out.rate);
@@ -330,8 +331,17 @@ static void aim_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_part
         s->a[frame] = out.a;
         s->torque[frame] = out.torque;
         s->rate[frame] = out.rate;
-        s->v0[frame] = l->state.v[frame];
+        s->v0[frame] = state->v[frame];
     }
+}
+
+static void aim_nodes(const cr_forward* f, const cr_sim* sim, const cr_record_part* part,
+                      const lane* l, const scratch* s)
+{
+    const cr_model* model = f->model;
+    const cr_body_set* bodies = &model->bodies;
+    const cr_gradient* g = model_of(f, l);
+    const cr_vec3 gravity = cr_vec3_load(model->world.gravity);
     for (int32_t i = 0; i < f->worker.sheet.count; i++) {
         const int32_t sheet = f->worker.sheet.items[i], body = model->sheet_body[sheet];
         for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
@@ -341,6 +351,17 @@ static void aim_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_part
                 cr_vec3_load(g->gravity), cr_vec3_add(g->node_force[n], own_of(l->node_force, n)),
                 g->node_mass[n], g->linear_damping[body]);
         }
+    }
+}
+
+static void aim_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_part* part,
+                    int32_t count, const lane* l)
+{
+    for (int32_t i = 0; i < f->worker.frame.count; i++) {
+        aim_frame(f, sim, part, f->worker.frame.items[i], count, l);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        aim_nodes(f, sim, part, &l[i], &f->scratch.items[i]);
     }
 }
 
@@ -577,10 +598,8 @@ static carom_status part_jvp(cr_forward* f, cr_sim* sim, const cr_record* record
                              const cr_record_part* part, int32_t count, const lane* l)
 {
     carom_status status = cr_backward_recall(&f->worker, sim, record, part);
-    for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
-        aim_jvp(f, sim, part, &l[i], &f->scratch.items[i]);
-    }
     if (status == CAROM_OK) {
+        aim_jvp(f, sim, part, count, l);
         status = predict_jvp(f, sim, record, part, count);
     }
     if (status == CAROM_OK) {

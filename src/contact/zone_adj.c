@@ -49,6 +49,28 @@ static double push_dot(const cr_zone* zone, const cr_zone_line* line, const doub
     return cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y);
 }
 
+// A correction of this part of a solution, in unknowns and in multipliers: what the solve gets
+// wrong it gets wrong by this factor, so that after it nothing but round-off is left.
+static const double settled = 1e-10;
+
+static double largest(const double* x, int32_t count)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        most = cr_max(most, fabs(x[i]));
+    }
+    return most;
+}
+
+int cr_zone_adj_settled(const cr_zone* zone, const double* x, const double* r, double more)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        most = cr_max(most, fabs(zone->line.items[i].dlam));
+    }
+    return largest(r, zone->n) <= settled * largest(x, zone->n) && more <= settled * most;
+}
+
 // Refined in y and v together, which is well conditioned where the matrix, with its 1/eps, is not.
 // y comes in as z_bar; v is left in dlam of the lines.
 static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y)
@@ -64,7 +86,9 @@ static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y
     for (int32_t i = 0; i < zone->line.count; i++) {
         zone->line.items[i].dlam = 0.0;
     }
-    for (int sweep = 0; sweep < 3 && status == CAROM_OK; sweep++) {
+    int done = 0;
+    for (int sweep = 0; sweep < 3 && status == CAROM_OK && !done; sweep++) {
+        double most = 0.0; // change of v
         cr_zone_matrix_apply_transposed(&zone->matrix, y, r);
         for (int32_t i = 0; i < zone->n; i++) {
             r[i] = bar[i] - r[i];
@@ -80,8 +104,11 @@ static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y
         }
         for (int32_t i = 0; i < zone->line.count; i++) {
             cr_zone_line* line = &zone->line.items[i];
-            line->dlam += (line->miss + push_dot(zone, line, r)) / line->eps;
+            const double more = (line->miss + push_dot(zone, line, r)) / line->eps;
+            line->dlam += more;
+            most = cr_max(most, fabs(more));
         }
+        done = cr_zone_adj_settled(zone, y, r, most);
     }
     return status;
 }

@@ -204,6 +204,8 @@ carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_z
 // equations there, factored.
 carom_status cr_zone_adj_recall(cr_zone* zone, const cr_zone_task* task, const double* lam);
 carom_status cr_zone_adj_factor(cr_zone* zone);
+// Whether a correction r of x, and one of dlam of the lines by `more` at most, was the last needed.
+int cr_zone_adj_settled(const cr_zone* zone, const double* x, const double* r, double more);
 // Bars of the start and the motion of a point whose motion is given.
 void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
                        cr_vec3 moved_bar, cr_zone_bars* bars);

@@ -237,7 +237,9 @@ static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
     for (int32_t i = 0; i < zone->line.count; i++) {
         zone->line.items[i].dlam = 0.0;
     }
-    for (int sweep = 0; sweep < 3; sweep++) {
+    int done = 0;
+    for (int sweep = 0; sweep < 3 && !done; sweep++) {
+        double most = 0.0; // change of dlam
         cr_zone_matrix_apply(&zone->matrix, x, r);
         for (int32_t i = 0; i < zone->n; i++) {
             r[i] = right[i] - r[i];
@@ -254,8 +256,11 @@ static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
         }
         for (int32_t i = 0; i < zone->line.count; i++) {
             cr_zone_line* line = &zone->line.items[i];
-            line->dlam += (line->miss - cr_zone_line_dot(zone, line, line->a, r)) / line->eps;
+            const double more = (line->miss - cr_zone_line_dot(zone, line, line->a, r)) / line->eps;
+            line->dlam += more;
+            most = cr_max(most, fabs(more));
         }
+        done = cr_zone_adj_settled(zone, x, r, most);
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         rows[i].lam = zone->line.items[i].dlam;
