@@ -1,12 +1,13 @@
 #!/bin/sh
 # Every object exports symbols of its own stem only: zone.o gives cr_zone_*, api/mesh.o carom_mesh_*.
-# The library exports carom_* only. The suffixes _adj and _step of a file do not count.
+# The library exports carom_* only. The suffixes _adj, _jvp and _step of a file do not count.
 set -u
 build=${1:-build}
 bad=0
 for object in $(find "$build/CMakeFiles/carom_objects.dir/src" -name '*.o' | sort); do
     stem=$(basename "$object" .c.o)
     stem=${stem%_adj}
+    stem=${stem%_jvp}
     stem=${stem%_step}
     room=$(basename "$(dirname "$object")")
     prefix="cr_${stem}"

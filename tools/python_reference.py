@@ -30,7 +30,14 @@ def block(lines: str) -> str:
 
 
 def members(kind):
-    for name, member in vars(kind).items():
+    """Its own, then those it has from classes of the package."""
+    seen = {}
+    for base in inspect.getmro(kind):
+        if base.__module__.partition(".")[0] == "carom":
+            for name, member in vars(base).items():
+                if name != "__init__" or base is kind:
+                    seen.setdefault(name, member)
+    for name, member in seen.items():
         if name.startswith("_") and name != "__init__":
             continue
         if isinstance(member, property):

@@ -95,10 +95,28 @@ CAROM_API carom_status carom_rollout_back(carom_rollout* rollout, int32_t count,
 CAROM_API carom_status carom_rollout_start_back(carom_rollout* rollout, const double* bar,
                                                 double* theta_bar, carom_error* error);
 
-// The Jacobian of one kept step by rows, each by one way back: state [state_size * state_size],
-// control [state_size * chosen], theta [state_size * theta_size]; any may be NULL.
-CAROM_API carom_status carom_rollout_jacobian(carom_rollout* rollout, int32_t slot, double* state,
-                                              double* control, double* theta, carom_error* error);
+// Forward through kept steps that follow each other, along `directions` directions at once: the
+// equations of a step are factored once and solved once for each. dstate [directions * state_size]
+// comes in as the change of the state before the first and leaves as that of the state after the
+// last. dcontrols [directions * count * chosen] and dtheta [directions * theta_size] may be NULL:
+// none. dstates [directions * count * state_size] (may be NULL) gets the change of the state after
+// each step. <dstate, bar> is the same on the way back, to round-off. dstate is not to be used after
+// a failure.
+CAROM_API carom_status carom_rollout_jvp(carom_rollout* rollout, int32_t count, const int32_t* slot,
+                                         int32_t directions, double* dstate,
+                                         const double* dcontrols, const double* dtheta,
+                                         double* dstates, carom_error* error);
+// How the start of the scene changes with the parameters: adds that to dstate.
+CAROM_API carom_status carom_rollout_start_jvp(carom_rollout* rollout, int32_t directions,
+                                               const double* dtheta, double* dstate,
+                                               carom_error* error);
+
+// The Jacobian of the state after the last of such steps (of one: count = 1), by rows: by the state
+// before the first [state_size * state_size], by the controls of all [state_size * count * chosen]
+// and by theta [state_size * theta_size]; any may be NULL.
+CAROM_API carom_status carom_rollout_jacobian(carom_rollout* rollout, int32_t count,
+                                              const int32_t* slot, double* state, double* control,
+                                              double* theta, carom_error* error);
 
 // ---- many runs of one model
 
@@ -136,6 +154,15 @@ CAROM_API carom_status carom_batch_back(carom_batch* batch, int32_t steps, const
                                         double* theta_bar, carom_error* error);
 CAROM_API carom_status carom_batch_start_back(carom_batch* batch, const double* bar,
                                               double* theta_bar, carom_error* error);
+// As carom_rollout_jvp, for every item: slot [count * steps], dstate [count * directions *
+// state_size], dcontrols [count * directions * steps * chosen], dtheta [count * directions *
+// theta_size], dstates [count * directions * steps * state_size].
+CAROM_API carom_status carom_batch_jvp(carom_batch* batch, int32_t steps, const int32_t* slot,
+                                       int32_t directions, double* dstate, const double* dcontrols,
+                                       const double* dtheta, double* dstates, carom_error* error);
+CAROM_API carom_status carom_batch_start_jvp(carom_batch* batch, int32_t directions,
+                                             const double* dtheta, double* dstate,
+                                             carom_error* error);
 
 #ifdef __cplusplus
 }

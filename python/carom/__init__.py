@@ -22,7 +22,7 @@ from ._errors import (ArgumentError, ClosedError, Error, FileError, FormatError,
                       InterruptedError, MeshError, MisuseError, NoConvergenceError, NotFiniteError,
                       SceneError)
 from ._library import library_path, version
-from .batch import Batch
+from .batch import Batch, BatchRun
 from .scene import Scene, describe, parameter_kinds
 from .sim import Body, Gradient, Sim, State
 from .problem import CheckReport, OptimizeReport, Problem, gradcheck, optimize
@@ -31,7 +31,8 @@ from .trajectory import Trajectory
 
 __version__ = version()
 
-__all__ = ["Scene", "Sim", "Body", "State", "Gradient", "Trajectory", "Tape", "Batch", "Problem",
+__all__ = ["Scene", "Sim", "Body", "State", "Gradient", "Trajectory", "Tape", "Batch", "BatchRun",
+           "Problem",
            "gradcheck", "optimize", "CheckReport", "OptimizeReport", "describe", "parameter_kinds",
            "library_path", "version", "Error", "ArgumentError", "ClosedError", "FileError",
            "FormatError", "IntersectingError", "InterruptedError", "MeshError", "MisuseError",

@@ -218,7 +218,9 @@ _CALLS = {
     "carom_rollout_drop": (None, handle, i32, ints),
     "carom_rollout_back": (_S, handle, i32, ints, doubles, doubles, doubles, doubles, _E),
     "carom_rollout_start_back": (_S, handle, doubles, doubles, _E),
-    "carom_rollout_jacobian": (_S, handle, i32, doubles, doubles, doubles, _E),
+    "carom_rollout_jvp": (_S, handle, i32, ints, i32, doubles, doubles, doubles, doubles, _E),
+    "carom_rollout_start_jvp": (_S, handle, i32, doubles, doubles, _E),
+    "carom_rollout_jacobian": (_S, handle, i32, ints, doubles, doubles, doubles, _E),
     "carom_batch_create": (_S, handle, i32, i32, C.POINTER(handle), _E),
     "carom_batch_destroy": (None, handle),
     "carom_batch_item": (handle, handle, i32),
@@ -230,6 +232,8 @@ _CALLS = {
     "carom_batch_drop": (None, handle, i32, ints),
     "carom_batch_back": (_S, handle, i32, ints, doubles, doubles, doubles, doubles, _E),
     "carom_batch_start_back": (_S, handle, doubles, doubles, _E),
+    "carom_batch_jvp": (_S, handle, i32, ints, i32, doubles, doubles, doubles, doubles, _E),
+    "carom_batch_start_jvp": (_S, handle, i32, doubles, doubles, _E),
 }
 
 _NAME = {"darwin": "libcarom.dylib", "win32": "carom.dll"}.get(sys.platform, "libcarom.so")

@@ -7,9 +7,11 @@ sim is a carom.Sim, or a carom.Batch, and then every tensor has the batch as its
 controls [K, T, C], states [K, T+1, S]. Any of state, controls and theta may require gradients.
 Inputs may be float32 or float64 and on any device; the library computes in float64 on the CPU, and
 results have the type and device of the inputs. Sim.split and Batch.split show the parts of a state.
+Forward mode (torch.autograd.forward_ad) goes the library's own way forward, as Trajectory.jvp.
 """
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from . import _errors
@@ -29,7 +31,8 @@ class _Rollout(torch.autograd.Function):
     @staticmethod
     def forward(ctx, sim, first, controls, state, theta):
         given = [t for t in (controls, state, theta) if t is not None]
-        ctx.kept = any(ctx.needs_input_grad[2:])
+        # dual numbers need the steps too, and nobody says so beforehand
+        ctx.kept = any(ctx.needs_input_grad[2:]) or torch.autograd.forward_ad._current_level >= 0
         ctx.run = sim.rollout(_array(controls), state=_array(state), theta=_array(theta),
                               step=first, keep=ctx.kept)
         ctx.like = [None if t is None else (t.dtype, t.device, t.shape)
@@ -37,7 +40,8 @@ class _Rollout(torch.autograd.Function):
         like = given[0]
         for t in given[1:]:  # the wider type, as torch has it
             like = t if torch.promote_types(like.dtype, t.dtype) != like.dtype else like
-        return torch.from_numpy(ctx.run.states.copy()).to(like.device, like.dtype)
+        ctx.out = (like.device, like.dtype)
+        return torch.from_numpy(ctx.run.states.copy()).to(*ctx.out)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -53,6 +57,17 @@ class _Rollout(torch.autograd.Function):
                 value = value.sum(axis=0)
             out.append(torch.from_numpy(value).to(device, dtype))
         return (None, None, *out)
+
+
+    @staticmethod
+    def jvp(ctx, _sim, _first, dcontrols, dstate, dtheta):
+        run, given = ctx.run, {}
+        for name, d, whole in (("controls", dcontrols, run.controls.shape),
+                               ("state", dstate, run.states.shape[:-2] + run.states.shape[-1:]),
+                               ("theta", dtheta, run.theta.shape)):
+            if d is not None:  # one theta or state for all of a batch
+                given[name] = np.broadcast_to(_array(d), whole)
+        return torch.from_numpy(run.jvp(**given)).to(*ctx.out)
 
 
 def _check(sim, tensors):

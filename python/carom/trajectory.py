@@ -6,18 +6,18 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import weakref
 from typing import Any
 
 import ctypes as C
 import numpy as np
 
 from . import _errors
-from ._library import RecorderOptions, at, call, finite, i32, lib, make, numbers
-from .sim import Gradient, Sim, State, by_body, read_contacts
+from ._library import at, call, i32, lib, make, numbers
+from .runs import Gradient, Run
+from .sim import Sim, by_body, read_contacts
 
 
-class Trajectory:
+class Trajectory(Run):
     """A run of a Sim: states [T+1, S] and their parts, and derivatives of all of it.
 
         run.positions[t, body]     run.quaternions     run.velocities     run.nodes[t, node]
@@ -28,15 +28,8 @@ class Trajectory:
     """
 
     def __init__(self, sim: Sim, states, controls, theta, start, step, slots):
-        self._sim, self._start, self._step, self._slots = sim, start, step, slots
-        self.states: np.ndarray = states        #: [T+1, S] flat states, the first one included
-        self.controls: np.ndarray = controls    #: [T, C]
-        self.theta: np.ndarray = theta          #: [P] parameters it was run with
-        self._seen = None
-        self._end = None
-        if slots is not None:
-            # the sim may be in use when this run goes away: it gives the slots back later
-            self._end = weakref.finalize(self, sim._dropped.append, slots)
+        super().__init__(sim, states, controls, theta, start, step, slots)
+        self._sim, self._seen = sim, None
 
     @property
     def sim(self) -> Sim:
@@ -51,11 +44,6 @@ class Trajectory:
     def times(self) -> np.ndarray:
         """[T+1] s."""
         return (self._step + np.arange(len(self) + 1)) * self._sim.dt
-
-    @property
-    def parts(self) -> State:
-        """States by their parts, as views [T+1, frame or node, ...]."""
-        return self._sim.split(self.states)
 
     @property
     def positions(self) -> np.ndarray:
@@ -185,13 +173,6 @@ class Trajectory:
         """Room for dL/d(states), all 0: fill its parts and hand it to vjp."""
         return Bars(self)
 
-    def _kept(self) -> np.ndarray:
-        if self._slots is None:
-            raise _errors.MisuseError("this run was not kept for derivatives; use keep=True")
-        if not self._end.alive:
-            raise _errors.ClosedError("this run was closed")
-        return self._slots
-
     def _bars(self, bars) -> np.ndarray:
         if isinstance(bars, Bars):
             bars = bars.flat
@@ -204,12 +185,7 @@ class Trajectory:
                 part = getattr(filled, name)
                 part[...] = numbers(value, part.shape, name)
             bars = filled.flat
-        shape = self.states.shape
-        if np.ndim(bars) == 1:  # of the last state alone
-            last = numbers(bars, (shape[1],), "bars")
-            bars = np.zeros(shape)
-            bars[-1] = last
-        return finite(numbers(bars, shape, "bars"), "bars")
+        return super()._bars(bars)
 
     def vjp(self, bars: Any) -> Gradient:
         """dL/d(state at the start, controls, parameters), given dL/d(states).
@@ -218,80 +194,48 @@ class Trajectory:
               names of parts, {"positions": [T+1, body, 3], "nodes": ...}. A cloth's position is
               its centroid. The part of quaternions is that of the direction of each.
         """
-        slots, bars = self._kept(), self._bars(bars)
-        return self._sim._gradient(*self._sim._back(slots, bars, self.theta,
-                                                    self._start is None))
-
-    def jvp(self, state=None, controls=None, theta=None) -> np.ndarray:
-        """How all states [T+1, S] change along a direction in the inputs.
-
-        state [S], controls [T, C], theta [P] or a dict: the direction; None: 0. Each step's
-        Jacobian is made by rows on the way back of its linear system and multiplied: exact, and at
-        the price of about S ways back, so meant for small scenes.
-        """
-        slots, sim = self._kept(), self._sim
-        du = np.zeros(sim.state_size) if state is None else \
-            finite(numbers(state, (sim.state_size,), "state"), "state")
-        dc = np.zeros(self.controls.shape) if controls is None else \
-            finite(numbers(controls, self.controls.shape, "controls"), "controls")
-        dt = np.zeros(sim.theta_size)
-        if isinstance(theta, dict):
-            for name, value in theta.items():
-                if name not in sim._slices:
-                    raise _errors.ArgumentError(f"there is no parameter {name!r}")
-                where = sim._slices[name]
-                dt[where] = numbers(np.ravel(value), (where.stop - where.start,), name)
-        elif theta is not None:
-            dt = finite(numbers(theta, (sim.theta_size,), "theta"), "theta")
-        out = np.empty(self.states.shape)
-        out[0] = du
-        if self._start is None and dt.any():
-            out[0] += self._start_jacobian() @ dt
-        for t, slot in enumerate(slots):
-            js, jc, jp = sim._jacobian(slot)
-            out[t + 1] = js @ out[t] + jc @ dc[t] + jp @ dt
-        return out
-
-    def _start_jacobian(self) -> np.ndarray:
-        """d(state at the start)/d(theta), by rows."""
-        sim = self._sim
-        out = np.zeros((sim.state_size, sim.theta_size))
-        with sim._use() as h:
-            now = sim._theta
-            sim._write(h, self.theta)
-            try:
-                for i in range(sim.state_size):
-                    bar = np.zeros(sim.state_size)
-                    bar[i] = 1.0
-                    call(lib.carom_rollout_start_back, h, at(bar), at(out[i]))
-            finally:
-                sim._write(h, now)
-        return out
+        return super().vjp(bars)
 
     def jacobian(self, step: "int | None" = None) -> Gradient:
         """d(a state)/d(inputs): of the last state by the whole run's inputs (state [S, S],
         controls [S, T, C], theta [S, P]), or, given a step t, of the state after that step alone by
-        the state before it ([S, S], [S, C], [S, P])."""
+        the state before it ([S, S], [S, C], [S, P]). One factorisation a step and one solve for
+        every column; columns of a run are products of those of its pieces."""
         slots, sim = self._kept(), self._sim
+        s, c, p = sim.state_size, sim.control_size, sim.theta_size
         if step is not None:
             if not -len(slots) <= step < len(slots):
                 raise _errors.ArgumentError(f"step is {step}; it has to be 0 to {len(slots) - 1}")
-            js, jc, jp = sim._jacobian(slots[step])
-            return Gradient(js, jc, jp, {k: jp[:, w] for k, w in sim._slices.items()})
-        s = sim.state_size
-        js, jp = np.empty((s, s)), np.empty((s, sim.theta_size))
-        jc = np.empty((s,) + self.controls.shape)
-        bars = np.zeros(self.states.shape)
-        for i in range(s):
-            bars[-1] = 0.0
-            bars[-1, i] = 1.0
-            js[i], jc[i], jp[i] = sim._back(slots, bars, self.theta, self._start is None)
-        return Gradient(js, jc, jp, {k: jp[:, w] for k, w in sim._slices.items()})
+            js, jc, jp = self._piece(slots[step:][:1])
+            return sim._gradient(js, jc, jp)
+        js, jc, jp = np.eye(s), np.zeros((s, 0)), np.zeros((s, p))
+        begin = 0
+        for size in sim._pace["jacobian"].chunks(len(slots)):
+            a, b, d = self._piece(slots[begin:begin + size])
+            js, jc, jp = a @ js, np.concatenate([a @ jc, b], axis=1), a @ jp + d
+            begin += size
+        if self._start is None and p:  # the start of the scene follows from theta
+            start, unit = np.zeros((p, s)), np.eye(p)
+            with sim._use() as h:
+                sim._at_theta(h, self.theta, lib.carom_rollout_start_jvp, p, at(unit), at(start))
+            jp = jp + js @ start.T
+        return sim._gradient(js, jc.reshape(s, len(slots), c), jp)
 
-    def close(self) -> None:
-        """Gives back what derivatives need; the states stay."""
-        if self._end is not None:
-            self._end()
+    def _piece(self, slots: np.ndarray):
+        """Of the state after these steps by the state before, their controls and theta."""
+        sim = self._sim
+        s = sim.state_size
+        out = (np.empty((s, s)), np.empty((s, len(slots) * sim.control_size)),
+               np.empty((s, sim.theta_size)))
+        with sim._use() as h:
+            call(lib.carom_rollout_jacobian, h, len(slots), at(slots), *map(at, out))
+        return out
+
+    def __enter__(self) -> "Trajectory":
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
 
 
 class Bars:

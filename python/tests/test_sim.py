@@ -1,5 +1,7 @@
 """Scenes, simulations, runs and their derivatives."""
+import html.parser
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -188,6 +190,74 @@ def carom_step_vjp(run, t, w):
     return one.vjp(w).state
 
 
+SCENES = ["slide", "sheet"]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_many_directions_at_once(name, request):
+    """<Ju, w> = <u, J'w> for every direction, and each has the bits it has alone."""
+    what = {"slide": ["box.mass", "box.friction", "ground.position", "world.gravity"],
+            "sheet": ["ball.mass", "sheet.stretch", "sheet.bend", "sheet.pins", "sheet.rest"]}
+    drive = {"slide": ["box.force", "box.torque.z"], "sheet": ["ball.force", "hand.velocity",
+                                                               "hand.angular_velocity"]}
+    sim = carom.Sim(request.getfixturevalue(name), parameters=what[name], controls=drive[name])
+    rng = np.random.default_rng(7)
+    run = sim.rollout(0.1 * rng.normal(size=(15, sim.control_size)))
+    u = [rng.normal(size=(6,) + shape) for shape in ((sim.state_size,), run.controls.shape,
+                                                     (sim.theta_size,))]
+    w = rng.normal(size=run.states.shape)
+    moved, back = run.jvp(*u), run.vjp(w)
+    assert moved.shape == (6,) + run.states.shape
+    for i in range(6):
+        left = (moved[i] * w).sum()
+        right = sum((a[i] * b).sum() for a, b in zip(u, back))
+        assert abs(left - right) <= 1e-10 * np.linalg.norm(moved[i]) * np.linalg.norm(w)
+        assert np.array_equal(moved[i], run.jvp(*(a[i] for a in u)))
+    # an input without the axis is the same for all directions
+    assert np.array_equal(run.jvp(u[0], u[1][0], u[2][0])[3], run.jvp(u[0][3], u[1][0], u[2][0]))
+    full = run.jacobian()
+    last = (full.state @ u[0][0] + np.einsum("stc,tc", full.controls, u[1][0])
+            + full.theta @ u[2][0])
+    assert np.linalg.norm(last - moved[0, -1]) <= 1e-10 * np.linalg.norm(moved[0, -1])
+    assert set(full.parameters) == set(sim.parameters)
+
+
+def test_one_call_derivatives(slide):
+    sim = carom.Sim(slide, parameters=["box.mass"], controls=["box.force"])
+    rng = np.random.default_rng(2)
+    controls, state = rng.normal(size=(9, 3)), sim.state
+    run = sim.rollout(controls, state=state)
+    w, u = rng.normal(size=run.states.shape), rng.normal(size=controls.shape)
+    states, grad = sim.vjp(w, controls, state=state)
+    assert np.array_equal(states, run.states)
+    assert all(np.array_equal(a, b) for a, b in zip(grad, run.vjp(w)))
+    states, grad = sim.vjp(lambda r: 2 * r.states, controls, state=state)
+    assert np.array_equal(grad.state, run.vjp(2 * run.states).state)
+    states, moved = sim.jvp(controls, dcontrols=u, dtheta={"box.mass": 1.0}, state=state)
+    assert np.array_equal(moved, run.jvp(controls=u, theta=[1.0]))
+    states, full = sim.jacobian(controls[:1], state=state)
+    step = run.jacobian(step=0)
+    assert all(np.array_equal(a.reshape(b.shape), b) for a, b in zip(full, step))
+
+
+def test_directions_of_the_wrong_shape(slide):
+    sim = carom.Sim(slide, parameters=["box.mass"], controls=["box.force"])
+    run = sim.rollout(steps=4)
+    s = sim.state_size
+    for bad in (dict(state=np.zeros(s - 1)), dict(state=np.zeros((2, 3, s))), dict(state="x"),
+                dict(controls=np.zeros((3, 3))), dict(theta={"box.size": 1}),
+                dict(state=np.zeros((2, s)), theta=np.zeros((3, 1))),
+                dict(state=np.full(s, np.nan)), dict(theta=[1j])):
+        with pytest.raises(carom.Error):
+            run.jvp(**bad)
+    assert run.jvp(state=np.zeros((0, s))).shape == (0, 5, s)
+    run.close()
+    with pytest.raises(carom.Error):
+        run.jvp()
+    with pytest.raises(carom.Error):
+        run.jacobian()
+
+
 def test_derivatives_can_be_asked_for_late_and_often(slide):
     sim = carom.Sim(slide, parameters=["box.mass"])
     first = sim.rollout(steps=10)
@@ -244,9 +314,64 @@ def test_tape_in_little_memory_gives_the_bits(slide):
     assert np.allclose(g.controls, out[0]["forces"][:, 1], rtol=1e-9, atol=1e-12)
 
 
-def test_notebook_shows_something(slide):
+class Frame(html.parser.HTMLParser):
+    """What a browser makes of a cell's output: the attributes of its frame."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.frames, self.others = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        (self.frames if tag == "iframe" else self.others).append(dict(attrs))
+
+
+@pytest.fixture
+def viewer(tmp_path, monkeypatch):
+    """A template with everything in it that has to be escaped; the real one takes npm to build."""
+    (tmp_path / "viewer.html").write_text(
+        "<!doctype html><html><body title=\"a 'b' &amp; <c>\"><!--data--><script>if (1 < 2 && 3 > 2)"
+        " {}</script></body></html>")
+    monkeypatch.setenv("CAROM_SHARE", str(tmp_path))
+
+
+def test_notebook_shows_the_viewer(slide, viewer):
+    run = carom.Sim(slide).rollout(steps=7)
+    cell = Frame(run._repr_html_())
+    assert len(cell.frames) == 1 and not cell.others  # nothing of the page leaks into the notebook
+    page = cell.frames[0]["srcdoc"]
+    assert page == run.page()
+    assert page.startswith("<!doctype html>") and 'data-block="0.frames.0"' in page
+    assert "if (1 < 2 && 3 > 2)" in page
+
+
+def test_view_writes_a_page_and_opens_it(slide, viewer, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    run = carom.Sim(slide).rollout(steps=7)
+    path = pathlib.Path(run.view())
+    try:
+        assert opened == ["file://" + str(path)] and path.suffix == ".html"
+        assert path.read_text() == run.page()
+    finally:
+        path.unlink()
+
+
+def test_notebook_without_the_viewer(slide, tmp_path, monkeypatch):
+    """No program, or no template: the cell says so, and nothing is raised."""
     run = carom.Sim(slide).rollout(steps=3)
-    assert run._repr_html_().startswith(("<iframe", "<pre>"))
+    monkeypatch.setenv("CAROM_SHARE", str(tmp_path))
+    said = run._repr_html_()
+    assert said.startswith("<pre>") and "&lt;carom.Trajectory of 3 steps" in said
+    assert "make viewer" in said
+    with pytest.raises(carom.Error, match="make viewer"):
+        run.page()
+
+    def missing():
+        raise carom.Error("the program <carom> is not there")
+    monkeypatch.setattr("carom.trajectory.find_program", missing)
+    assert "&lt;carom&gt; is not there" in run._repr_html_()
 
 
 def test_reference_page_has_every_name(examples):
@@ -254,6 +379,8 @@ def test_reference_page_has_every_name(examples):
     for name in carom.__all__:
         assert name in page
         thing = getattr(carom, name)
-        for part in vars(thing) if isinstance(thing, type) and name != "State" else ():
+        if not isinstance(thing, type) or issubclass(thing, (BaseException, tuple)):
+            continue
+        for part in dir(thing):
             if not part.startswith("_") and callable(getattr(thing, part)):
                 assert f".{part}(" in page, f"{name}.{part}: run tools/update_docs.sh"

@@ -41,6 +41,26 @@ def test_gradcheck_step(sim):
         (state, tensor([0.3, 0.2, 0.1]), tensor(sim.theta)), eps=1e-7, atol=1e-4, rtol=1e-4)
 
 
+def test_forward_mode(sim):
+    """Dual numbers through contact: the library's own way forward, of a Sim and of a Batch."""
+    fwd = torch.autograd.forward_ad
+    rng = np.random.default_rng(5)
+    for runs, lead in ((sim, ()), (carom.Batch(sim, 2, workers=1), (2,))):
+        controls, theta = rng.normal(size=lead + (STEPS, 3)), sim.theta
+        u = rng.normal(size=controls.shape), rng.normal(size=theta.shape)
+        with fwd.dual_level():
+            duals = [fwd.make_dual(torch.from_numpy(x), torch.from_numpy(d))
+                     for x, d in zip((controls, theta), u)]
+            got = fwd.unpack_dual(carom.torch.rollout(runs, duals[0], theta=duals[1])).tangent
+        want = runs.rollout(controls, theta=theta).jvp(
+            controls=u[0], theta=np.broadcast_to(u[1], lead + u[1].shape))
+        assert np.array_equal(got.numpy(), want) and np.abs(want).max() > 0
+    state, control = tensor(sim.state), tensor([0.3, 0.2, 0.1])
+    assert torch.autograd.gradcheck(
+        lambda s, c: carom.torch.step(sim, s, c), (state, control), eps=1e-7, atol=1e-4, rtol=1e-4,
+        check_forward_ad=True)
+
+
 def test_gradcheck_batch(sim):
     batch = carom.Batch(sim, 2, workers=1)
     rng = np.random.default_rng(4)

@@ -1,4 +1,5 @@
 #include "adjoint/backward.h"
+#include "adjoint/backward_inside.h"
 #include "bodies/spin_held.h"
 #include "contact/zone_adj.h"
 #include "core/memory.h"
@@ -115,12 +116,11 @@ void cr_backward_destroy(cr_backward* b)
     cr_memory_free(b);
 }
 
-// Puts the members where the part found them, and aims them again as it did.
-static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
-                           const cr_record_part* part)
+carom_status cr_backward_recall(cr_worker* worker, cr_sim* sim, const cr_record* record,
+                                const cr_record_part* part)
 {
-    const cr_model* model = b->model;
-    b->worker.frame.count = b->worker.sheet.count = 0;
+    const cr_model* model = sim->model;
+    worker->frame.count = worker->sheet.count = 0;
     for (int32_t i = part->frame_begin; i < part->frame_end; i++) {
         const cr_record_frame* frame = &record->frame.items[i];
         const int32_t f = frame->frame;
@@ -130,7 +130,7 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
         cr_vec3_store(sim->next.om + 3 * f, frame->om);
         sim->force_now[f] = frame->force;
         sim->torque_now[f] = frame->torque;
-        if (!cr_array_push(&b->worker.frame, f)) {
+        if (!cr_array_push(&worker->frame, f)) {
             return CAROM_ERR_MEMORY;
         }
     }
@@ -142,22 +142,20 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
             cr_vec3_store(sim->next.xv + 3 * n, record->node.items[at].v);
             sim->node_force_now[n] = record->node.items[at].force;
         }
-        if (!cr_array_push(&b->worker.sheet, s)) {
+        if (!cr_array_push(&worker->sheet, s)) {
             return CAROM_ERR_MEMORY;
         }
     }
-    cr_island_aim(sim, &b->worker, part->h);
-    const carom_status predicted =
-        cr_island_predict(sim, &b->worker, part->h, part->from, part->to);
+    cr_island_aim(sim, worker, part->h);
+    const carom_status predicted = cr_island_predict(sim, worker, part->h, part->from, part->to);
     if (predicted != CAROM_OK) {
         return predicted;
     }
     if (part->impact_end > part->impact_begin) {
-        const cr_events_task task =
-            cr_island_events(sim, &b->worker, part->h, part->from, part->to);
+        const cr_events_task task = cr_island_events(sim, worker, part->h, part->from, part->to);
         const unsigned char* end;
-        const carom_status status = cr_events_load(b->worker.events, &task,
-                                                   record->impact.items + part->impact_begin, &end);
+        const carom_status status =
+            cr_events_load(worker->events, &task, record->impact.items + part->impact_begin, &end);
         if (status != CAROM_OK) {
             return status;
         }
@@ -176,6 +174,29 @@ static carom_status recall(cr_backward* b, cr_sim* sim, const cr_record* record,
     return CAROM_OK;
 }
 
+int cr_backward_balance(cr_worker* worker, const cr_sim* sim, const cr_record* record,
+                        const cr_record_part* part)
+{
+    const int32_t count = part->row_end - part->row_begin;
+    worker->balance.count = 0;
+    worker->bounced = part->bounced;
+    if (count == 0 || worker->sheet.count > 0) {
+        return 0;
+    }
+    if (!cr_array_reserve(&worker->balance, count)) {
+        return -1;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const cr_record_row* row = &record->row.items[part->row_begin + i];
+        if (!cr_island_balance_row(sim->model, &row->candidate, row->lam,
+                                   &worker->balance.items[i])) {
+            return 0;
+        }
+    }
+    worker->balance.count = count;
+    return 1;
+}
+
 // Reverse of the energy balance, which has the last word on the velocities of a part: bars->v and
 // om become those of what the zone left. What start and targets feel of it waits in v0, om_free,
 // pull (their acceleration) and way (u), what rows feel in lam_bar, eps_bar and room_bar.
@@ -190,22 +211,16 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
         b->v0[f] = b->om_free[f] = b->pull[f] = b->way[f] = zero;
     }
     if (!cr_array_reserve(&b->lam_bar, count) || !cr_array_reserve(&b->eps_bar, count) ||
-        !cr_array_reserve(&b->room_bar, count) || !cr_array_reserve(&b->worker.balance, count)) {
+        !cr_array_reserve(&b->room_bar, count)) {
         return CAROM_ERR_MEMORY;
     }
-    b->worker.balance.count = 0;
-    b->worker.bounced = part->bounced;
-    int takes_part = count > 0 && b->worker.sheet.count == 0;
     for (int32_t i = 0; i < count; i++) {
-        const cr_record_row* row = &record->row.items[part->row_begin + i];
         b->lam_bar.items[i] = b->eps_bar.items[i] = b->room_bar.items[i] = 0.0;
-        takes_part = takes_part && cr_island_balance_row(b->model, &row->candidate, row->lam,
-                                                         &b->worker.balance.items[i]);
     }
-    if (!takes_part) {
-        return CAROM_OK;
+    const int takes_part = cr_backward_balance(&b->worker, sim, record, part);
+    if (takes_part <= 0) {
+        return takes_part < 0 ? CAROM_ERR_MEMORY : CAROM_OK;
     }
-    b->worker.balance.count = count;
     cr_island_velocities(sim, &b->worker, part->h);
     const cr_balance_task task = cr_island_balance(sim, &b->worker, part->h);
     const cr_balance_bars out = {.v = bars->v,
@@ -275,8 +290,7 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
     }
 }
 
-// As near.c weighs a body for the compliance of its contacts: 0 for what does not move freely.
-static double weight(const cr_model* model, int32_t body)
+double cr_backward_weight(const cr_model* model, int32_t body)
 {
     const int32_t sheet = model->body_sheet[body];
     if (sheet < 0) {
@@ -315,7 +329,7 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
         g->friction[a] += 0.5 * in->friction * c->friction / model->bodies.friction[a];
         g->friction[b] += 0.5 * in->friction * c->friction / model->bodies.friction[b];
     }
-    const double ma = weight(model, a), mb = weight(model, b);
+    const double ma = cr_backward_weight(model, a), mb = cr_backward_weight(model, b);
     const int32_t heavy = ma >= mb ? a : b;
     const double m_bar = -in->compliance * c->compliance / cr_max(ma, mb);
     const int32_t sheet = model->body_sheet[heavy];
@@ -622,7 +636,7 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
     carom_status status = CAROM_OK;
     for (int32_t i = record->part.count - 1; i >= 0 && status == CAROM_OK; i--) {
         const cr_record_part* part = &record->part.items[i];
-        status = recall(b, sim, record, part);
+        status = cr_backward_recall(&b->worker, sim, record, part);
         if (status != CAROM_OK) {
             break;
         }

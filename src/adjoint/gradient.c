@@ -178,3 +178,26 @@ void cr_gradient_release(cr_gradient* g)
     cr_memory_free(g->key_turn);
     *g = (cr_gradient){0};
 }
+
+size_t cr_gradient_bytes(const cr_model* model)
+{
+    cr_gradient g = {.frame_count = model->bodies.frame_count,
+                     .node_count = model->bodies.node_count,
+                     .vertex_count = model->bodies.vertex_count,
+                     .body_count = model->bodies.body_count,
+                     .sheet_count = model->sheet_count,
+                     .script_count = model->script_count};
+    part parts[PARTS];
+    list_parts(&g, parts);
+    size_t sum = sizeof g;
+    for (int i = 0; i < PARTS; i++) {
+        sum += parts[i].count * parts[i].size;
+    }
+    for (int32_t s = 0; s < g.sheet_count; s++) {
+        sum += 6 * (size_t)model->sheet[s].face_count * sizeof(double);
+    }
+    for (int32_t i = 0; i < g.script_count; i++) {
+        sum += 6 * (size_t)model->script[i].key_count * sizeof(double);
+    }
+    return sum;
+}

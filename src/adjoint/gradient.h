@@ -40,3 +40,4 @@ void cr_gradient_bars_release(cr_state_bars* bars);
 carom_status cr_gradient_init(cr_gradient* gradient, const cr_model* model);
 void cr_gradient_zero(cr_gradient* gradient, const cr_model* model);
 void cr_gradient_release(cr_gradient* gradient);
+size_t cr_gradient_bytes(const cr_model* model); // that one takes

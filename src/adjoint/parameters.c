@@ -23,6 +23,7 @@ struct cr_parameters {
     double* corner;           // scratch, 6 per face of the largest sheet
     double *origin, *theta;   // [size]
     cr_trimesh* mesh;         // [body_count] of rigid bodies whose vertices are asked for
+    double* solid_bar;        // scratch, 3 per vertex of the largest of them
 };
 
 typedef cr_parameters parameters;
@@ -535,10 +536,15 @@ static carom_status build(parameters* p, carom_error* error)
         p->slot[i] = (cr_parameters_slot){g->what, g->body, (int32_t)size, (int32_t)numbers};
         size += numbers;
     }
+    int32_t vertices = 0;
+    for (size_t b = 0; b < bodies; b++) {
+        vertices = p->mesh[b].vertex_count > vertices ? p->mesh[b].vertex_count : vertices;
+    }
+    p->solid_bar = cr_memory_take(3 * (size_t)vertices, sizeof(double));
     p->size = (int32_t)size;
     p->origin = cr_memory_take((size_t)size, sizeof(double));
     p->theta = cr_memory_take((size_t)size, sizeof(double));
-    if (!p->origin || !p->theta || add_loads(p) != CAROM_OK) {
+    if (!p->origin || !p->theta || !p->solid_bar || add_loads(p) != CAROM_OK) {
         return no_memory(error);
     }
     for (int32_t i = 0; i < p->goal->parameter_count; i++) {
@@ -582,6 +588,7 @@ void cr_parameters_destroy(cr_parameters* p)
     cr_memory_free(p->solid);
     cr_memory_free(p->whole);
     cr_memory_free(p->corner);
+    cr_memory_free(p->solid_bar);
     cr_memory_free(p->mesh);
     cr_memory_free(p->origin);
     cr_memory_free(p->theta);
@@ -1250,8 +1257,10 @@ static void gather_force(const parameters* p, const cr_parameters_slot* slot, co
     }
     int32_t from, to;
     sheet_nodes(m, slot->body, &from, &to);
-    for (int32_t n = from; n < to; n++) {
-        cr_vec3_accumulate(out, g->node_force[n]);
+    for (int32_t n = from; n < to; n++) { // a driven node's is the bar of its velocity
+        if (!m->bodies.node_pinned[n]) {
+            cr_vec3_accumulate(out, g->node_force[n]);
+        }
     }
 }
 
@@ -1313,5 +1322,312 @@ void cr_parameters_gather_step(const cr_parameters* p, int64_t step, const cr_gr
             step < p->steps) {
             gather_force(p, slot, gradient, dtheta + slot->first + 3 * step);
         }
+    }
+}
+
+// ---- spreading: gathering, transposed
+
+// Of a node's start, pinned or not.
+static void move_node(const cr_model* m, int32_t n, cr_vec3 d, cr_gradient* g)
+{
+    g->start.x[n] = cr_vec3_add(g->start.x[n], d);
+    if (m->bodies.node_pinned[n]) {
+        const int32_t v = m->bodies.node_vertex[n];
+        g->shift[v] = cr_vec3_add(g->shift[v], d);
+    }
+}
+
+// The frame turns at the start, R -> R exp([delta]), with the spin held in the world.
+static void turn_frame(const cr_model* m, int32_t f, cr_vec3 delta, cr_gradient* g)
+{
+    g->start.q[f] = cr_vec3_add(g->start.q[f], delta);
+    g->start.om[f] =
+        cr_vec3_add(g->start.om[f], cr_vec3_cross(cr_vec3_load(m->om0 + 3 * f), delta));
+}
+
+static void spread_position(const parameters* p, const cr_parameters_slot* slot, const double* d,
+                            cr_gradient* g)
+{
+    const int32_t f = p->model->bodies.frame[slot->body];
+    if (f >= 0) {
+        g->start.t[f] = cr_vec3_add(g->start.t[f], cr_vec3_load(d));
+        return;
+    }
+    int32_t from, to;
+    sheet_nodes(p->model, slot->body, &from, &to);
+    for (int32_t n = from; n < to; n++) {
+        move_node(p->model, n, cr_vec3_load(d), g);
+    }
+}
+
+// The change of a solid's volume, centre or inertia for that of its vertices: one number at a time,
+// as the product of its derivative by the vertices, which the reverse gives.
+static double mass_change(parameters* p, const cr_trimesh* mesh, const cr_mass* which,
+                          const double* d)
+{
+    double sum = 0.0;
+    memset(p->solid_bar, 0, 3 * (size_t)mesh->vertex_count * sizeof(double));
+    cr_mass_integrate_adj(mesh, which, p->solid_bar);
+    for (int32_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        sum += p->solid_bar[i] * d[i];
+    }
+    return sum;
+}
+
+// In the letters of gather_solid.
+static void spread_solid(parameters* p, const cr_parameters_slot* slot, const double* d,
+                         cr_gradient* g)
+{
+    const cr_model* m = p->model;
+    const int32_t b = slot->body, f = m->bodies.frame[b], from = m->bodies.vertex[b];
+    cr_trimesh* mesh = &p->mesh[b];
+    if (!p->solid[b]) {
+        for (int32_t v = 0; v < mesh->vertex_count; v++) {
+            g->p[from + v] = cr_vec3_add(g->p[from + v], cr_vec3_load(d + 3 * (size_t)v));
+        }
+        return;
+    }
+    cr_mass mass;
+    cr_vec3 moments, centre;
+    cr_mat3 axes, inertia;
+    memcpy(mesh->x, p->theta + slot->first, (size_t)slot->count * sizeof(double));
+    cr_mass_integrate(mesh, &mass);
+    cr_mass_principal(mass.inertia, &moments, &axes);
+    const double density = m->density[b];
+    const cr_mass volume_only = {.volume = 1.0};
+    const double volume = mass_change(p, mesh, &volume_only, d);
+    double along[3];
+    for (int i = 0; i < 3; i++) {
+        const cr_mass one = {.centre = {i == 0, i == 1, i == 2}};
+        along[i] = mass_change(p, mesh, &one, d);
+        for (int k = 0; k <= i; k++) {
+            cr_mass entry = {.volume = 0.0};
+            entry.inertia.m[i][k] = 1.0;
+            inertia.m[i][k] = inertia.m[k][i] = mass_change(p, mesh, &entry, d);
+        }
+    }
+    centre = cr_vec3_load(along);
+    const cr_mat3 own = cr_mat3_mul(cr_mat3_transpose(axes), cr_mat3_mul(inertia, axes));
+    const cr_vec3 omega = {own.m[1][2] / (moments.y - moments.z),
+                           own.m[2][0] / (moments.z - moments.x),
+                           own.m[0][1] / (moments.x - moments.y)};
+    g->mass[f] += density * volume;
+    cr_vec3_accumulate(g->inertia + 3 * f,
+                       cr_vec3_scale(density, (cr_vec3){own.m[0][0], own.m[1][1], own.m[2][2]}));
+    const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(p->scene->q0 + 4 * f));
+    g->start.t[f] = cr_vec3_add(g->start.t[f], cr_mat3_apply(r, centre));
+    turn_frame(m, f, omega, g);
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        const cr_vec3 at = cr_vec3_load(m->bodies.p + 3 * (size_t)(from + v));
+        const cr_vec3 dy = cr_vec3_sub(cr_vec3_load(d + 3 * (size_t)v), centre);
+        const cr_vec3 dp = cr_vec3_sub(cr_mat3_tapply(axes, dy), cr_vec3_cross(omega, at));
+        g->p[from + v] = cr_vec3_add(g->p[from + v], dp);
+    }
+}
+
+static void spread_frame(parameters* p, const cr_parameters_slot* slot, const double* d,
+                         cr_gradient* g)
+{
+    const cr_model* m = p->model;
+    const int32_t b = slot->body, f = m->bodies.frame[b];
+    const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * f));
+    const double* theta = p->theta + slot->first;
+    const double* inertia = m->bodies.inertia + 3 * f;
+    switch (slot->what) {
+    case CR_GOAL_OF_ROTATION: { // R = exp([theta]) R_o: delta = R^T Jl dtheta
+        const cr_rot rot = cr_rot_make(cr_vec3_load(theta));
+        turn_frame(m, f, cr_mat3_tapply(r, cr_mat3_apply(cr_rot_left(&rot), cr_vec3_load(d))), g);
+        break;
+    }
+    case CR_GOAL_OF_VELOCITY:
+        g->start.v[f] = cr_vec3_add(g->start.v[f], cr_vec3_load(d));
+        break;
+    case CR_GOAL_OF_SPIN:
+        g->start.om[f] = cr_vec3_add(g->start.om[f], cr_mat3_tapply(r, cr_vec3_load(d)));
+        break;
+    case CR_GOAL_OF_MASS:
+    case CR_GOAL_OF_DENSITY:
+        g->mass[f] += m->bodies.mass[f] * d[0] / theta[0];
+        for (int i = 0; i < 3; i++) {
+            g->inertia[3 * f + i] += inertia[i] * d[0] / theta[0];
+        }
+        break;
+    case CR_GOAL_OF_INERTIA:
+        for (int i = 0; i < 3; i++) {
+            g->inertia[3 * f + i] += inertia[i] * d[i] / theta[i];
+        }
+        break;
+    case CR_GOAL_OF_CENTER: { // p -= delta, t += R_o delta, delta = own dtheta
+        const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(m->own_q + 4 * f));
+        const cr_mat3 r_o = cr_quat_to_matrix(cr_quat_load(p->scene->q0 + 4 * f));
+        const cr_vec3 delta = cr_mat3_apply(own, cr_vec3_load(d));
+        g->start.t[f] = cr_vec3_add(g->start.t[f], cr_mat3_apply(r_o, delta));
+        for (int32_t v = m->bodies.vertex[b]; v < m->bodies.vertex[b + 1]; v++) {
+            g->p[v] = cr_vec3_sub(g->p[v], delta);
+        }
+        break;
+    }
+    case CR_GOAL_OF_VERTICES:
+        if (m->bodies.kind[b] == CR_BODY_RIGID) {
+            spread_solid(p, slot, d, g);
+        } else {
+            for (int32_t v = 0; v < slot->count / 3; v++) {
+                cr_vec3* at = &g->p[m->bodies.vertex[b] + v];
+                *at = cr_vec3_add(*at, cr_vec3_load(d + 3 * (size_t)v));
+            }
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void spread_rest(const parameters* p, const cr_parameters_slot* slot, const double* d,
+                        cr_gradient* g)
+{
+    const cr_model* m = p->model;
+    const int32_t s = m->body_sheet[slot->body];
+    const cr_cloth* sheet = &m->sheet[s];
+    for (int32_t c = 0; c < 3 * sheet->face_count; c++) {
+        const size_t at = 2 * (size_t)(p->whole[s] ? sheet->face[c] : c);
+        p->corner[2 * (size_t)c] = d[at];
+        p->corner[2 * (size_t)c + 1] = d[at + 1];
+    }
+    for (int32_t i = 0; i < 6 * sheet->face_count; i++) {
+        g->corner[s][i] += p->corner[i];
+    }
+    cr_cloth_mass_jvp(sheet, m->material[s].density, p->corner, g->node_mass + m->sheet_node[s]);
+}
+
+static void spread_cloth(const parameters* p, const cr_parameters_slot* slot, const double* d,
+                         cr_gradient* g)
+{
+    const cr_model* m = p->model;
+    const int32_t s = m->body_sheet[slot->body];
+    int32_t from, to, at = 0;
+    sheet_nodes(m, slot->body, &from, &to);
+    switch (slot->what) {
+    case CR_GOAL_OF_VELOCITY:
+        for (int32_t n = from; n < to; n++) {
+            g->start.xv[n] = cr_vec3_add(g->start.xv[n], cr_vec3_load(d));
+        }
+        break;
+    case CR_GOAL_OF_DENSITY:
+        for (int32_t n = from; n < to; n++) {
+            g->node_mass[n] += d[0] * m->sheet[s].node_area[n - from];
+        }
+        break;
+    case CR_GOAL_OF_VERTICES:
+    case CR_GOAL_OF_PINS:
+        for (int32_t n = from; n < to; n++) {
+            if (slot->what == CR_GOAL_OF_VERTICES || m->bodies.node_pinned[n]) {
+                move_node(m, n, cr_vec3_load(d + 3 * (size_t)at++), g);
+            }
+        }
+        break;
+    case CR_GOAL_OF_STRETCH:
+    case CR_GOAL_OF_POISSON: {
+        double young, poisson;
+        const int stretch = slot->what == CR_GOAL_OF_STRETCH;
+        young_of(&m->material[s], &young, &poisson);
+        const cr_membrane_law law =
+            cr_membrane_isotropic_jvp(young, poisson, stretch ? d[0] : 0.0, stretch ? 0.0 : d[0]);
+        g->material[s].c11 += law.c11;
+        g->material[s].c22 += law.c22;
+        g->material[s].c12 += law.c12;
+        g->material[s].c33 += law.c33;
+        break;
+    }
+    case CR_GOAL_OF_REST:
+        spread_rest(p, slot, d, g);
+        break;
+    default:
+        if (modulus(&g->material[s], slot->what)) {
+            *modulus(&g->material[s], slot->what) += d[0];
+        }
+    }
+}
+
+static void spread_script(const parameters* p, const cr_parameters_slot* slot, const double* d,
+                          cr_gradient* g)
+{
+    const cr_model* m = p->model;
+    for (int32_t s = 0; s < m->script_count; s++) {
+        for (int32_t k = 0; has_script(m, slot->body, s) && k < m->script[s].key_count; k++) {
+            cr_vec3_accumulate(g->key_shift[s] + 3 * (size_t)k, cr_vec3_load(d));
+            d += 3;
+            if (m->bodies.frame[slot->body] >= 0) {
+                cr_vec3_accumulate(g->key_turn[s] + 3 * (size_t)k, cr_vec3_load(d));
+                d += 3;
+            }
+        }
+    }
+}
+
+static void spread_force(const parameters* p, const cr_parameters_slot* slot, const double* d,
+                         cr_gradient* g)
+{
+    const cr_model* m = p->model;
+    const int32_t f = m->bodies.frame[slot->body];
+    if (f >= 0) {
+        cr_vec3* at = slot->what == CR_GOAL_OF_TORQUE ? &g->torque[f] : &g->force[f];
+        *at = cr_vec3_add(*at, cr_vec3_load(d));
+        return;
+    }
+    int32_t from, to;
+    sheet_nodes(m, slot->body, &from, &to);
+    for (int32_t n = from; n < to; n++) {
+        if (!m->bodies.node_pinned[n]) {
+            g->node_force[n] = cr_vec3_add(g->node_force[n], cr_vec3_load(d));
+        }
+    }
+}
+
+static void spread_slot(parameters* p, const cr_parameters_slot* slot, const double* d,
+                        cr_gradient* g)
+{
+    const int32_t b = slot->body;
+    switch (slot->what) {
+    case CR_GOAL_OF_POSITION:
+        spread_position(p, slot, d, g);
+        break;
+    case CR_GOAL_OF_FRICTION:
+        g->friction[b] += d[0];
+        break;
+    case CR_GOAL_OF_RESTITUTION:
+        g->restitution[b] += d[0];
+        break;
+    case CR_GOAL_OF_THICKNESS:
+        g->radius[b] += d[0];
+        break;
+    case CR_GOAL_OF_GRAVITY:
+        cr_vec3_accumulate(g->gravity, cr_vec3_load(d));
+        break;
+    case CR_GOAL_OF_WIND:
+        cr_vec3_accumulate(g->wind, cr_vec3_load(d));
+        break;
+    case CR_GOAL_OF_SCRIPT:
+        spread_script(p, slot, d, g);
+        break;
+    case CR_GOAL_OF_FORCE:
+    case CR_GOAL_OF_TORQUE:
+        spread_force(p, slot, d, g);
+        break;
+    case CR_GOAL_OF_FORCES:
+    case CR_GOAL_OF_TORQUES:
+        break;
+    default:
+        if (p->model->bodies.frame[b] < 0) {
+            spread_cloth(p, slot, d, g);
+        } else {
+            spread_frame(p, slot, d, g);
+        }
+    }
+}
+
+void cr_parameters_spread(cr_parameters* p, const double* dtheta, cr_gradient* gradient)
+{
+    for (int32_t i = 0; i < p->goal->parameter_count; i++) {
+        spread_slot(p, &p->slot[i], dtheta + p->slot[i].first, gradient);
     }
 }

@@ -53,3 +53,7 @@ void cr_parameters_gather(cr_parameters* parameters, const cr_gradient* gradient
 // ... but for forces and torques per step, which are gathered step by step.
 void cr_parameters_gather_step(const cr_parameters* parameters, int64_t step,
                                const cr_gradient* gradient, double* dtheta);
+
+// Forward: *gradient, zero before, gets the changes of everything that dtheta [size] means at the
+// theta last written, forces and torques per step left out.
+void cr_parameters_spread(cr_parameters* parameters, const double* dtheta, cr_gradient* gradient);

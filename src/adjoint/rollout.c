@@ -1,21 +1,16 @@
-#include "adjoint/rollout.h"
+#include "adjoint/rollout_inside.h"
 #include "core/memory.h"
-#include "math/quat.h"
 #include <math.h>
 #include <string.h>
 
 // A quaternion shorter than this has no direction worth trusting.
 static const double least_length = 1e-6;
 
-// Where the parts of a flat state begin.
-typedef struct layout {
-    size_t t, q, v, om, x, xv;
-} layout;
+typedef cr_rollout_layout layout;
 
 static layout layout_of(const cr_model* model)
 {
-    const size_t f = (size_t)model->bodies.frame_count, n = (size_t)model->bodies.node_count;
-    return (layout){0, 3 * f, 7 * f, 10 * f, 13 * f, 13 * f + 3 * n};
+    return cr_rollout_layout_of(model);
 }
 
 static carom_status no_memory(carom_error* error)
@@ -96,6 +91,7 @@ void cr_rollout_release(cr_rollout* r)
         cr_gradient_release(&r->gradient);
     }
     cr_backward_destroy(r->backward);
+    cr_rollout_lanes_release(r);
     cr_sim_destroy(r->back);
     cr_sim_destroy(r->sim);
     cr_memory_free(r->theta);
@@ -110,8 +106,7 @@ void cr_rollout_release(cr_rollout* r)
     *r = (cr_rollout){0};
 }
 
-// What the way back needs, made once.
-static carom_status make_back(cr_rollout* r, carom_error* error)
+carom_status cr_rollout_ready(cr_rollout* r, carom_error* error)
 {
     if (r->backward) {
         return CAROM_OK;
@@ -207,7 +202,7 @@ carom_status cr_rollout_choose(cr_rollout* r, int32_t count, const int32_t* inde
 }
 
 // The model gets the numbers it is to have.
-static carom_status write_theta(cr_rollout* r, const double* theta, carom_error* error)
+carom_status cr_rollout_set(cr_rollout* r, const double* theta, carom_error* error)
 {
     const size_t bytes = (size_t)r->theta_size * sizeof(double);
     if (bytes == 0 || memcmp(r->written, theta, bytes) == 0) {
@@ -231,7 +226,7 @@ carom_status cr_rollout_write(cr_rollout* r, const double* theta, carom_error* e
                                     "parameter %d is %g; it has to be finite", i, theta[i]);
         }
     }
-    const carom_status status = write_theta(r, theta, error);
+    const carom_status status = cr_rollout_set(r, theta, error);
     if (status == CAROM_OK) {
         memcpy(r->theta, theta, (size_t)r->theta_size * sizeof(double));
     }
@@ -263,21 +258,6 @@ static carom_status check_state(const cr_rollout* r, const double* state, carom_
     return CAROM_OK;
 }
 
-// Outside, an orientation is that of the mesh as the scene knows it, q own_q. Bars go the same
-// ways, since a product with a unit quaternion is a rotation of R^4. Where the axes are one and the
-// same nothing is touched.
-static cr_quat outward(const cr_model* m, int32_t f, cr_quat q)
-{
-    const cr_quat own = cr_quat_load(m->own_q + 4 * (size_t)f);
-    return own.w == 1.0 ? q : cr_quat_mul(q, own);
-}
-
-static cr_quat inward(const cr_model* m, int32_t f, cr_quat q)
-{
-    const cr_quat own = cr_quat_load(m->own_q + 4 * (size_t)f);
-    return own.w == 1.0 ? q : cr_quat_mul(q, cr_quat_conjugate(own));
-}
-
 static void place_frame(cr_rollout* r, const double* state, int32_t f, cr_state* out)
 {
     const layout at = layout_of(r->model);
@@ -288,7 +268,7 @@ static void place_frame(cr_rollout* r, const double* state, int32_t f, cr_state*
     const int unit = fabs(length - 1.0) <= 4e-16;
     r->length[f] = unit ? 1.0 : length;
     q = unit ? q : (cr_quat){q.w / length, q.x / length, q.y / length, q.z / length};
-    q = inward(r->model, f, q);
+    q = cr_rollout_inward(r->model, f, q);
     cr_quat_store(out->q + 4 * i, q);
     memcpy(out->t + 3 * i, state + at.t + 3 * i, 3 * sizeof(double));
     memcpy(out->v + 3 * i, state + at.v + 3 * i, 3 * sizeof(double));
@@ -299,7 +279,7 @@ static void place_frame(cr_rollout* r, const double* state, int32_t f, cr_state*
 carom_status cr_rollout_place(cr_rollout* r, const double* state, int64_t step, carom_error* error)
 {
     const cr_model* m = r->model;
-    carom_status status = write_theta(r, r->theta, error);
+    carom_status status = cr_rollout_set(r, r->theta, error);
     if (status == CAROM_OK && state) {
         status = check_state(r, state, error);
     }
@@ -353,7 +333,7 @@ void cr_rollout_state(const cr_rollout* r, double* state)
     read_state(r->model, &r->sim->state, state);
     for (int32_t f = 0; f < r->model->bodies.frame_count; f++) {
         double* q = state + at.q + 4 * (size_t)f;
-        cr_quat_store(q, outward(r->model, f, cr_quat_load(q)));
+        cr_quat_store(q, cr_rollout_outward(r->model, f, cr_quat_load(q)));
     }
 }
 
@@ -422,7 +402,7 @@ static carom_status spread_controls(cr_rollout* r, const double* control, carom_
 carom_status cr_rollout_step(cr_rollout* r, const double* control, int32_t* slot,
                              carom_error* error)
 {
-    carom_status status = write_theta(r, r->theta, error);
+    carom_status status = cr_rollout_set(r, r->theta, error);
     if (status == CAROM_OK) {
         status = spread_controls(r, control, error);
     }
@@ -475,7 +455,7 @@ static void bars_in(const cr_model* m, const double* q, const double* om, const 
     for (int32_t f = 0; f < m->bodies.frame_count; f++) {
         const size_t i = (size_t)f;
         const cr_quat a = cr_quat_load(q + 4 * i);
-        const cr_quat q_bar = inward(m, f, cr_quat_load(bar + at.q + 4 * i));
+        const cr_quat q_bar = cr_rollout_inward(m, f, cr_quat_load(bar + at.q + 4 * i));
         const cr_quat d = cr_quat_mul(cr_quat_conjugate(a), q_bar);
         const cr_vec3 turn = {0.5 * d.x, 0.5 * d.y, 0.5 * d.z};
         const cr_vec3 om_bar =
@@ -505,7 +485,7 @@ static void bars_out(const cr_model* m, const cr_rollout_slot* slot, const cr_st
         const cr_vec3 turn = cr_vec3_add(in->q[f], cr_vec3_cross(in->om[f], om));
         const double s = 2.0 / slot->length[f];
         const cr_quat d = cr_quat_mul(q, (cr_quat){0, s * turn.x, s * turn.y, s * turn.z});
-        cr_quat_store(bar + at.q + 4 * i, outward(m, f, d));
+        cr_quat_store(bar + at.q + 4 * i, cr_rollout_outward(m, f, d));
         cr_vec3_store(bar + at.t + 3 * i, in->t[f]);
         cr_vec3_store(bar + at.v + 3 * i, in->v[f]);
         cr_vec3_store(bar + at.om + 3 * i, cr_mat3_apply(r, in->om[f]));
@@ -517,15 +497,20 @@ static void bars_out(const cr_model* m, const cr_rollout_slot* slot, const cr_st
 }
 
 // What does not move freely is where the state before had it; what does, the record says.
-static void put_back(cr_rollout* r, const cr_rollout_slot* slot)
+carom_status cr_rollout_recall(cr_rollout* r, const cr_rollout_slot* slot, carom_error* error)
 {
     const layout at = layout_of(r->model);
+    const carom_status status = cr_rollout_set(r, slot->theta, error);
+    if (status != CAROM_OK) {
+        return status;
+    }
     cr_state* s = cr_sim_state(r->back);
     const size_t f = (size_t)r->model->bodies.frame_count;
     memcpy(s->t, slot->before + at.t, 3 * f * sizeof(double));
     memcpy(s->q, slot->before + at.q, 4 * f * sizeof(double));
     memcpy(s->x, slot->before + at.x, 3 * (size_t)r->model->bodies.node_count * sizeof(double));
     write_controls(r->back, slot->control);
+    return CAROM_OK;
 }
 
 static void gather_controls(const cr_rollout* r, double* all, double* out)
@@ -547,11 +532,10 @@ static void gather_controls(const cr_rollout* r, double* all, double* out)
 static carom_status back_one(cr_rollout* r, const cr_rollout_slot* slot, double* bar,
                              carom_error* error)
 {
-    carom_status status = write_theta(r, slot->theta, error);
+    carom_status status = cr_rollout_recall(r, slot, error);
     if (status != CAROM_OK) {
         return status;
     }
-    put_back(r, slot);
     bars_in(r->model, slot->q_end, slot->w_end, bar, &r->bars);
     cr_gradient_zero(&r->gradient, r->model);
     status = cr_backward_step(r->backward, r->back, &slot->record, &r->bars, &r->gradient);
@@ -563,8 +547,8 @@ static carom_status back_one(cr_rollout* r, const cr_rollout_slot* slot, double*
     return CAROM_OK;
 }
 
-static carom_status check_slots(const cr_rollout* r, int32_t count, const int32_t* slot,
-                                carom_error* error)
+carom_status cr_rollout_check(const cr_rollout* r, int32_t count, const int32_t* slot,
+                              carom_error* error)
 {
     for (int32_t i = 0; i < count; i++) {
         if (slot[i] < 0 || slot[i] >= r->slot.count || !r->slot.items[slot[i]].used) {
@@ -580,9 +564,9 @@ carom_status cr_rollout_back(cr_rollout* r, int32_t count, const int32_t* slot, 
                              double* bar, double* control_bar, double* theta_bar,
                              carom_error* error)
 {
-    carom_status status = check_slots(r, count, slot, error);
+    carom_status status = cr_rollout_check(r, count, slot, error);
     if (status == CAROM_OK) {
-        status = make_back(r, error);
+        status = cr_rollout_ready(r, error);
     }
     if (status != CAROM_OK) {
         return status;
@@ -608,9 +592,9 @@ carom_status cr_rollout_start_adj(cr_rollout* r, const double* bar, double* thet
                                   carom_error* error)
 {
     const cr_model* m = r->model;
-    carom_status status = make_back(r, error);
+    carom_status status = cr_rollout_ready(r, error);
     if (status == CAROM_OK) {
-        status = write_theta(r, r->theta, error);
+        status = cr_rollout_set(r, r->theta, error);
     }
     if (status != CAROM_OK || r->theta_size == 0) {
         return status;

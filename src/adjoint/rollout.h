@@ -12,6 +12,7 @@
 #pragma once
 
 #include "adjoint/backward.h"
+#include "adjoint/forward.h"
 #include "adjoint/parameters.h"
 #include "sim/sim_inside.h"
 
@@ -24,6 +25,15 @@ typedef struct cr_rollout_slot {
     double* theta;         // [theta_size]
     cr_record record;
 } cr_rollout_slot;
+
+// One direction on its way forward.
+typedef struct cr_rollout_lane {
+    int32_t awake;     // nonzero: something of it is not zero
+    int32_t moves;     // nonzero: it changes the parameters
+    cr_gradient model; // what that means; made when first needed
+    cr_state_bars state;
+    cr_vec3 *force, *torque, *node_force; // of the present step's controls
+} cr_rollout_lane;
 
 typedef struct cr_rollout {
     const cr_model* scene; // borrowed, as is goal
@@ -44,6 +54,11 @@ typedef struct cr_rollout {
     int32_t* chosen;                // [chosen_count] in 0..control_size-1
     CR_ARRAY(cr_rollout_slot) slot; //
     CR_ARRAY(int32_t) spare;        // slots that are free
+    // of the way forward, made when first needed
+    cr_forward* forward;
+    CR_ARRAY(cr_rollout_lane) lane;  // directions that are looked at together
+    CR_ARRAY(cr_forward_lane) awake; // those of them that are not all zero by now
+    CR_ARRAY(int32_t) awake_lane;    // which
 } cr_rollout;
 
 // Owns what it makes; model and goal must outlive it. CAROM_ERR_ARGUMENT for parameters that are
@@ -84,3 +99,20 @@ carom_status cr_rollout_back(cr_rollout* rollout, int32_t count, const int32_t* 
 // Reverse of placing at the start of the scene: adds to theta_bar what bar [state_size] feels.
 carom_status cr_rollout_start_adj(cr_rollout* rollout, const double* bar, double* theta_bar,
                                   carom_error* error);
+
+// Forward through kept steps that follow each other, along `lanes` directions, on one factorisation
+// a step. dstate [lanes*state_size] comes in as the change of the state before the first and leaves
+// as that of the state after the last; dcontrol [lanes*count*chosen_count] and dtheta
+// [lanes*theta_size] may be NULL: none. dstates [lanes*count*state_size] (may be NULL) gets the
+// change of the state after each step.
+carom_status cr_rollout_jvp(cr_rollout* rollout, int32_t count, const int32_t* slot, int32_t lanes,
+                            double* dstate, const double* dcontrol, const double* dtheta,
+                            double* dstates, carom_error* error);
+// Forward of placing at the start of the scene: dstate [lanes*state_size] += what dtheta means.
+carom_status cr_rollout_start_jvp(cr_rollout* rollout, int32_t lanes, const double* dtheta,
+                                  double* dstate, carom_error* error);
+// The derivative of the state after the last of these steps by the state before the first
+// [state_size*state_size], by the controls of all [state_size * count*chosen_count] and by theta
+// [state_size*theta_size], row by row; any may be NULL.
+carom_status cr_rollout_jacobian(cr_rollout* rollout, int32_t count, const int32_t* slot,
+                                 double* state, double* control, double* theta, carom_error* error);

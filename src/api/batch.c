@@ -87,7 +87,7 @@ static carom_status each(carom_batch* batch, cr_parallel_fn* fn, void* user, car
 
 typedef struct call {
     carom_batch* batch;
-    int32_t steps, each;
+    int32_t steps, each, directions;
     int64_t step;
     const double *in, *more;
     double *states, *bar, *control_bar, *theta_bar;
@@ -246,4 +246,55 @@ carom_status carom_batch_start_back(carom_batch* batch, const double* bar, doubl
     c.in = bar;
     c.theta_bar = theta_bar;
     return each(batch, start_one, &c, error);
+}
+
+static void jvp_one(int32_t i, int32_t worker, void* user)
+{
+    const call* c = user;
+    const size_t k = (size_t)i, many = k * (size_t)c->directions;
+    (void)worker;
+    c->batch->status[i] = carom_rollout_jvp(
+        c->batch->item[i], c->steps, c->kept + k * c->t, c->directions, c->bar + many * c->s,
+        c->in ? c->in + many * c->t * c->c : NULL, c->more ? c->more + many * c->p : NULL,
+        c->states ? c->states + many * c->t * c->s : NULL, &c->batch->error[i]);
+}
+
+carom_status carom_batch_jvp(carom_batch* batch, int32_t steps, const int32_t* slot,
+                             int32_t directions, double* dstate, const double* dcontrols,
+                             const double* dtheta, double* dstates, carom_error* error)
+{
+    if (!batch || !slot || !dstate) {
+        return missing(error, !batch ? "batch" : !slot ? "slot" : "dstate");
+    }
+    call c = call_make(batch, steps);
+    c.kept = slot;
+    c.directions = directions;
+    c.bar = dstate;
+    c.in = dcontrols;
+    c.more = dtheta;
+    c.states = dstates;
+    return each(batch, jvp_one, &c, error);
+}
+
+static void start_jvp_one(int32_t i, int32_t worker, void* user)
+{
+    const call* c = user;
+    const size_t many = (size_t)i * (size_t)c->directions;
+    (void)worker;
+    c->batch->status[i] =
+        carom_rollout_start_jvp(c->batch->item[i], c->directions, c->in + many * c->p,
+                                c->bar + many * c->s, &c->batch->error[i]);
+}
+
+carom_status carom_batch_start_jvp(carom_batch* batch, int32_t directions, const double* dtheta,
+                                   double* dstate, carom_error* error)
+{
+    if (!batch || !dtheta || !dstate) {
+        return missing(error, !batch ? "batch" : !dtheta ? "dtheta" : "dstate");
+    }
+    call c = call_make(batch, 0);
+    c.directions = directions;
+    c.in = dtheta;
+    c.bar = dstate;
+    return each(batch, start_jvp_one, &c, error);
 }

@@ -195,27 +195,43 @@ carom_status carom_rollout_start_back(carom_rollout* rollout, const double* bar,
     return cr_rollout_start_adj(&rollout->inside, bar, theta_bar, error);
 }
 
-carom_status carom_rollout_jacobian(carom_rollout* rollout, int32_t slot, double* state,
-                                    double* control, double* theta, carom_error* error)
+carom_status carom_rollout_jvp(carom_rollout* rollout, int32_t count, const int32_t* slot,
+                               int32_t directions, double* dstate, const double* dcontrols,
+                               const double* dtheta, double* dstates, carom_error* error)
 {
-    if (!rollout) {
-        return missing(error, "rollout");
+    if (!rollout || !slot || !dstate) {
+        return missing(error, !rollout ? "rollout" : !slot ? "slot" : "dstate");
     }
-    cr_rollout* r = &rollout->inside;
-    const size_t s = (size_t)r->state_size, c = (size_t)r->chosen_count, p = (size_t)r->theta_size;
-    carom_status status = CAROM_OK;
-    for (size_t i = 0; i < s && status == CAROM_OK; i++) {
-        double* theta_row = theta ? theta + i * p : NULL;
-        memset(r->bar, 0, s * sizeof(double));
-        r->bar[i] = 1.0;
-        if (theta_row) {
-            memset(theta_row, 0, p * sizeof(double));
-        }
-        status = cr_rollout_back(r, 1, &slot, NULL, r->bar, control ? control + i * c : NULL,
-                                 theta_row, error);
-        if (status == CAROM_OK && state) {
-            memcpy(state + i * s, r->bar, s * sizeof(double));
-        }
+    if (count < 0 || directions < 0) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "%d steps along %d directions are asked for; neither may be below "
+                                "0",
+                                count, directions);
     }
-    return status;
+    return cr_rollout_jvp(&rollout->inside, count, slot, directions, dstate, dcontrols, dtheta,
+                          dstates, error);
+}
+
+carom_status carom_rollout_start_jvp(carom_rollout* rollout, int32_t directions,
+                                     const double* dtheta, double* dstate, carom_error* error)
+{
+    if (!rollout || !dtheta || !dstate) {
+        return missing(error, !rollout ? "rollout" : !dtheta ? "dtheta" : "dstate");
+    }
+    return cr_rollout_start_jvp(&rollout->inside, directions, dtheta, dstate, error);
+}
+
+carom_status carom_rollout_jacobian(carom_rollout* rollout, int32_t count, const int32_t* slot,
+                                    double* state, double* control, double* theta,
+                                    carom_error* error)
+{
+    if (!rollout || !slot) {
+        return missing(error, !rollout ? "rollout" : "slot");
+    }
+    if (count < 1) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "the Jacobian of %d steps is asked for; it has to be 1 or more",
+                                count);
+    }
+    return cr_rollout_jacobian(&rollout->inside, count, slot, state, control, theta, error);
 }

@@ -145,3 +145,53 @@ void cr_bending_rest_adj(const double* first, const double* second, const cr_ben
     cotangents_adj(first, k_bar[1] - k_bar[2], k_bar[0] - k_bar[2], area_bar, first_bar);
     cotangents_adj(second, k_bar[1] - k_bar[3], k_bar[0] - k_bar[3], area_bar, second_bar);
 }
+
+// c0 = e.a/l, c1 = (e.e - e.a)/l, area = l/2
+static double cotangents_jvp(const double* p, const double* d, double* dat0, double* dat1)
+{
+    const double e[2] = {p[2] - p[0], p[3] - p[1]}, a[2] = {p[4] - p[0], p[5] - p[1]};
+    const double de[2] = {d[2] - d[0], d[3] - d[1]}, da[2] = {d[4] - d[0], d[5] - d[1]};
+    const double cross = e[0] * a[1] - e[1] * a[0];
+    const double l = fabs(cross), turn = cross < 0.0 ? -1.0 : 1.0;
+    const double dl = turn * (de[0] * a[1] + e[0] * da[1] - de[1] * a[0] - e[1] * da[0]);
+    const double ea = e[0] * a[0] + e[1] * a[1], ee = e[0] * e[0] + e[1] * e[1];
+    const double dea = de[0] * a[0] + e[0] * da[0] + de[1] * a[1] + e[1] * da[1];
+    const double dee = 2.0 * (de[0] * e[0] + de[1] * e[1]);
+    *dat0 = (dea - ea * dl / l) / l;
+    *dat1 = (dee - dea - (ee - ea) * dl / l) / l;
+    return 0.5 * dl;
+}
+
+cr_bending_rest cr_bending_rest_jvp(const double* first, const double* second, const double* dfirst,
+                                    const double* dsecond)
+{
+    double c0, c1, d0, d1;
+    const double w = cr_bending_rest_make(first, second).w;
+    const double area =
+        cotangents_jvp(first, dfirst, &c0, &c1) + cotangents_jvp(second, dsecond, &d0, &d1);
+    return (cr_bending_rest){{c1 + d1, c0 + d0, -c0 - c1, -d0 - d1}, -w * w * area / 3.0};
+}
+
+// g_i = stiffness w K_i c, c = s(x) + k (s(x) - s(x0))
+void cr_bending_gradient_jvp(const cr_bending_rest* rest, const cr_bending_law* law,
+                             const double* x0, const double* x, const cr_bending_law* dlaw,
+                             const double* dx0, const cr_bending_rest* drest, double* g)
+{
+    const double k = law->rate;
+    const double* start = x0 ? x0 : x; // as in the reverse
+    const cr_vec3 s = laplacian(rest, x), ds = laplacian(drest, x);
+    const cr_vec3 change = cr_vec3_sub(s, laplacian(rest, start));
+    const cr_vec3 c = cr_vec3_add_scaled(s, k, change);
+    cr_vec3 dc = cr_vec3_add_scaled(ds, k, cr_vec3_sub(ds, laplacian(drest, start)));
+    dc = cr_vec3_add_scaled(dc, dlaw->rate, change);
+    if (dx0) {
+        dc = cr_vec3_add_scaled(dc, -k, laplacian(rest, dx0));
+    }
+    const double scale = law->stiffness * rest->w;
+    const double dscale = dlaw->stiffness * rest->w + law->stiffness * drest->w;
+    const cr_vec3 along = cr_vec3_add_scaled(cr_vec3_scale(scale, dc), dscale, c);
+    for (int i = 0; i < 4; i++) {
+        cr_vec3_accumulate(g + 3 * i, cr_vec3_add_scaled(cr_vec3_scale(rest->k[i], along),
+                                                         scale * drest->k[i], c));
+    }
+}

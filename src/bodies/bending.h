@@ -56,3 +56,11 @@ void cr_bending_apply(const cr_bending_rest* rest, const cr_bending_law* law, co
 void cr_bending_gradient_adj(const cr_bending_rest* rest, const cr_bending_law* law,
                              const double* x0, const double* x, const double* u,
                              cr_bending_law* law_bar, double* x0_bar, cr_bending_rest* rest_bar);
+
+// Forward: the change of rest for those of the corners, and g [12] += the change of the gradient, x
+// held, for those of law, x0 [12] (NULL: none) and rest.
+cr_bending_rest cr_bending_rest_jvp(const double* first, const double* second, const double* dfirst,
+                                    const double* dsecond);
+void cr_bending_gradient_jvp(const cr_bending_rest* rest, const cr_bending_law* law,
+                             const double* x0, const double* x, const cr_bending_law* dlaw,
+                             const double* dx0, const cr_bending_rest* drest, double* g);

@@ -127,6 +127,24 @@ void cr_cloth_gradient_adj(const cr_cloth* cloth, const cr_cloth_material* mater
                            const cr_cloth_step* step, const double* x, const double* u,
                            double factor, const cr_cloth_bars* bars);
 
+// Changes that the gradient is asked along; a NULL is none, but x0 and v0 are always there. density
+// is not looked at.
+typedef struct cr_cloth_tangents {
+    const cr_cloth_material* material;
+    const double* wind;   // [3]
+    const double* x0;     // [3*node_count]
+    const double* v0;     // [3*node_count]
+    const double* corner; // [6*face_count]
+} cr_cloth_tangents;
+
+// Forward: y [3*node_count] += factor times the change of the gradient, x held.
+void cr_cloth_gradient_jvp(const cr_cloth* cloth, const cr_cloth_material* material,
+                           const cr_cloth_step* step, const double* x, double factor,
+                           const cr_cloth_tangents* d, double* y);
+
+// Forward of cr_cloth_mass by the corners alone: mass [node_count] += its change.
+void cr_cloth_mass_jvp(const cr_cloth* cloth, double density, const double* dcorner, double* mass);
+
 // Reverse of the rest coordinates: carries corner_bar [6*face_count] on to the mesh the sheet was
 // built from, adding to uv_bar [2*uv_count] when it has texture coordinates, else to x_bar
 // [3*vertex_count]. The other one may be NULL.

@@ -123,3 +123,42 @@ void cr_drag_gradient_adj(const cr_drag_law* law, const cr_drag_start* start, co
     cr_vec3_accumulate(x0_bar + 3, a_bar);
     cr_vec3_accumulate(x0_bar + 6, b_bar);
 }
+
+// 3 g = A (across n be + tangent q) with across = normal |u.n| - tangent and be = n.q. N moves by
+// dN, A by n.dN and n by (dN - n dA)/A; q by -mean(dx0)/h - dwind.
+cr_vec3 cr_drag_gradient_jvp(const cr_drag_law* law, const cr_drag_start* start, const double* x,
+                             const cr_drag_law* dlaw, const double* dwind, const double* dx0,
+                             const double* dv0)
+{
+    const cr_vec3 area_n = area_vector(start->x0);
+    const double area = cr_vec3_norm(area_n);
+    if (area == 0.0) {
+        return (cr_vec3){0, 0, 0};
+    }
+    const cr_vec3 n = cr_vec3_scale(1.0 / area, area_n), q = end_speed(start, x);
+    const cr_vec3 air = cr_vec3_sub(mean3(start->v0), cr_vec3_load(start->wind));
+    const cr_vec3 dwind3 = cr_vec3_load(dwind);
+    const cr_vec3 dair = cr_vec3_sub(mean3(dv0), dwind3);
+    const cr_vec3 dq = cr_vec3_sub(cr_vec3_scale(-1.0 / start->h, mean3(dx0)), dwind3);
+    const cr_vec3 p = cr_vec3_load(start->x0), dp = cr_vec3_load(dx0);
+    const cr_vec3 a = cr_vec3_sub(cr_vec3_load(start->x0 + 3), p);
+    const cr_vec3 b = cr_vec3_sub(cr_vec3_load(start->x0 + 6), p);
+    const cr_vec3 da = cr_vec3_sub(cr_vec3_load(dx0 + 3), dp);
+    const cr_vec3 db = cr_vec3_sub(cr_vec3_load(dx0 + 6), dp);
+    const cr_vec3 darea_n =
+        cr_vec3_scale(0.5, cr_vec3_add(cr_vec3_cross(da, b), cr_vec3_cross(a, db)));
+    const double darea = cr_vec3_dot(n, darea_n);
+    const cr_vec3 dn = cr_vec3_scale(1.0 / area, cr_vec3_add_scaled(darea_n, -darea, n));
+
+    const double s = cr_vec3_dot(air, n), sign = (double)((s > 0.0) - (s < 0.0));
+    const double ds = cr_vec3_dot(dair, n) + cr_vec3_dot(air, dn);
+    const double across = law->normal * fabs(s) - law->tangent, be = cr_vec3_dot(n, q);
+    const double dacross = dlaw->normal * fabs(s) + law->normal * sign * ds - dlaw->tangent;
+    const double dbe = cr_vec3_dot(dn, q) + cr_vec3_dot(n, dq);
+    const cr_vec3 per = cr_vec3_add_scaled(cr_vec3_scale(across * be, n), law->tangent, q);
+    cr_vec3 dper = cr_vec3_scale(dacross * be + across * dbe, n);
+    dper = cr_vec3_add_scaled(dper, across * be, dn);
+    dper = cr_vec3_add_scaled(dper, dlaw->tangent, q);
+    dper = cr_vec3_add_scaled(dper, law->tangent, dq);
+    return cr_vec3_scale(1.0 / 3.0, cr_vec3_add_scaled(cr_vec3_scale(darea, per), area, dper));
+}

@@ -49,3 +49,9 @@ cr_vec3 cr_drag_apply(const cr_drag_law* law, const cr_drag_start* start, const 
 void cr_drag_gradient_adj(const cr_drag_law* law, const cr_drag_start* start, const double* x,
                           const double* u, cr_drag_law* law_bar, double* h_bar, double* wind_bar,
                           double* x0_bar, double* v0_bar);
+
+// Forward: the change of what every corner feels, x held, for changes of law, wind [3], x0 [9] and
+// v0 [9].
+cr_vec3 cr_drag_gradient_jvp(const cr_drag_law* law, const cr_drag_start* start, const double* x,
+                             const cr_drag_law* dlaw, const double* dwind, const double* dx0,
+                             const double* dv0);

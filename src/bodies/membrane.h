@@ -80,6 +80,8 @@ static inline cr_membrane_map cr_membrane_mul(cr_membrane_map a, cr_membrane_sym
 cr_membrane_law cr_membrane_isotropic(double young, double poisson);
 void cr_membrane_isotropic_adj(double young, double poisson, const cr_membrane_law* law_bar,
                                double* young_bar, double* poisson_bar);
+cr_membrane_law cr_membrane_isotropic_jvp(double young, double poisson, double dyoung,
+                                          double dpoisson);
 
 // The rest triangle with corners X [6] m, in either orientation. CAROM_ERR_MESH, and *rest as it
 // was, when it is too thin to resist with finite stiffness or not finite.
@@ -122,3 +124,12 @@ void cr_membrane_third(const cr_membrane_rest* rest, const cr_membrane_law* law,
 void cr_membrane_gradient_adj(const cr_membrane_rest* rest, const cr_membrane_law* law,
                               const double* x0, const double* x, const double* u,
                               cr_membrane_law* law_bar, double* x0_bar, double* corner_bar);
+
+// Forward: g [9] += the change of the gradient, x held, for changes of the law, of x0 [9] and of
+// the rest corners X [6]; dx0 and dcorner may be NULL: none.
+void cr_membrane_gradient_jvp(const cr_membrane_rest* rest, const cr_membrane_law* law,
+                              const double* x0, const double* x, const cr_membrane_law* dlaw,
+                              const double* dx0, const double* dcorner, double* g);
+
+// And of the area alone: the change for that of the corners [6].
+double cr_membrane_area_jvp(const cr_membrane_rest* rest, const double* dcorner);

@@ -84,6 +84,21 @@ static void steady_rate_adj(cr_vec3 inertia, cr_vec3 om, cr_vec3 rate_bar, cr_ve
     add(inertia_bar, times(om, l_bar));
 }
 
+// rate = k l, k = om.l/l.l
+static cr_vec3 steady_rate_jvp(cr_vec3 inertia, cr_vec3 om, cr_vec3 dom, cr_vec3 dinertia)
+{
+    const cr_vec3 l = times(inertia, om);
+    const double ll = cr_vec3_norm2(l);
+    if (!(ll > 0.0)) {
+        return dom;
+    }
+    const cr_vec3 dl = cr_vec3_add(times(dinertia, om), times(inertia, dom));
+    const double k = cr_vec3_dot(om, l) / ll;
+    const double dk =
+        (cr_vec3_dot(dom, l) + cr_vec3_dot(om, dl) - 2.0 * k * cr_vec3_dot(l, dl)) / ll;
+    return cr_vec3_add_scaled(cr_vec3_scale(dk, l), k, dl);
+}
+
 // False when there is no mean nearby: *rate is then the steady one.
 static int find_mean(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3* rate)
 {
@@ -136,6 +151,20 @@ void cr_spin_rate_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_
                      inertia_bar, &rate_unused, h_bar);
 }
 
+// (dG/drate) drate = dom + dom(h), the latter at constant rate.
+cr_vec3 cr_spin_rate_jvp(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3 dom,
+                         cr_vec3 dtorque, cr_vec3 dinertia, double dh)
+{
+    cr_vec3 rate, c, dq, dend;
+    if (!find_mean(inertia, h, om, torque, &rate)) {
+        return steady_rate_jvp(inertia, om, dom, dinertia);
+    }
+    const cr_mat3 slope = mean_slope(inertia, h, om, rate, &c);
+    const cr_spin_path_tangent d = {.om = dom, .torque = dtorque, .inertia = dinertia, .s = dh};
+    cr_spin_path_jvp(inertia, h, om, torque, rate, &d, &dq, &dend);
+    return solve(slope, cr_vec3_add(dom, dend));
+}
+
 void cr_spin_path(cr_vec3 inertia, double s, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_vec3 rate,
                   cr_quat* q_s, cr_vec3* om_s)
 {
@@ -169,6 +198,23 @@ void cr_spin_path_adj(cr_vec3 inertia, double s, cr_vec3 om, cr_vec3 torque, cr_
     // I stands before om, and its inverse before the whole
     add(inertia_bar, cr_vec3_sub(times(ek, om), times(k, om_s)));
     *s_bar += cr_vec3_dot(rate, x) + cr_vec3_dot(k, torque);
+}
+
+// In the letters of the reverse: d = s Jr drate + rate ds, dc = c x d + E^T d(I om).
+void cr_spin_path_jvp(cr_vec3 inertia, double s, cr_vec3 om, cr_vec3 torque, cr_vec3 rate,
+                      const cr_spin_path_tangent* d, cr_vec3* dq_s, cr_vec3* dom_s)
+{
+    const cr_rot r = cr_rot_make(cr_vec3_scale(s, rate));
+    const cr_mat3 e = cr_rot_matrix(&r);
+    const cr_vec3 c = cr_mat3_tapply(e, times(inertia, om));
+    const cr_vec3 om_s = over(cr_vec3_add_scaled(c, s, torque), inertia);
+    const cr_vec3 turn =
+        cr_vec3_add_scaled(cr_vec3_scale(s, cr_mat3_apply(cr_rot_right(&r), d->rate)), d->s, rate);
+    const cr_vec3 momentum = cr_vec3_add(times(d->inertia, om), times(inertia, d->om));
+    cr_vec3 sum = cr_vec3_add(cr_vec3_cross(c, turn), cr_mat3_tapply(e, momentum));
+    sum = cr_vec3_add_scaled(cr_vec3_add_scaled(sum, d->s, torque), s, d->torque);
+    *dq_s = cr_vec3_add(cr_mat3_tapply(e, d->q), turn);
+    *dom_s = over(cr_vec3_sub(sum, times(d->inertia, om_s)), inertia);
 }
 
 void cr_spin_predict(cr_vec3 inertia, double h, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_quat* q_p,
@@ -228,4 +274,22 @@ void cr_spin_update_adj(cr_vec3 inertia, double h, cr_vec3 om_1, cr_vec3 w, cr_v
     add(w_bar, cr_mat3_tapply(cr_rot_right_inverse_dw(&r, times(inertia, w)), yh));
     add(inertia_bar, cr_vec3_add(times(y_bar, om_1), times(g, w)));
     add(inertia_bar, cr_vec3_neg(times(k, over(c, inertia))));
+}
+
+// In the letters of the reverse, c = E^T y: d = Jr dw, dc = c x d + E^T dy.
+void cr_spin_update_jvp(cr_vec3 inertia, double h, cr_vec3 om_1, cr_vec3 w, cr_vec3 dq_p,
+                        cr_vec3 dom_1, cr_vec3 dw, cr_vec3 dinertia, cr_vec3* dq, cr_vec3* dom)
+{
+    const cr_rot r = cr_rot_make(w);
+    const cr_mat3 e = cr_rot_matrix(&r);
+    const cr_vec3 c = cr_mat3_tapply(e, momentum_after(inertia, h, om_1, &r));
+    const cr_vec3 turn = cr_mat3_apply(cr_rot_right(&r), dw);
+    const cr_vec3 db = cr_vec3_add(times(inertia, dw), times(dinertia, w));
+    cr_vec3 dy = cr_mat3_apply(cr_rot_right_inverse(&r), db);
+    add(&dy, cr_mat3_apply(cr_rot_right_inverse_dw(&r, times(inertia, w)), dw));
+    dy = cr_vec3_scale(1.0 / h, dy);
+    add(&dy, cr_vec3_add(times(inertia, dom_1), times(dinertia, om_1)));
+    const cr_vec3 dc = cr_vec3_add(cr_vec3_cross(c, turn), cr_mat3_tapply(e, dy));
+    *dq = cr_vec3_add(cr_mat3_tapply(e, dq_p), turn);
+    *dom = over(cr_vec3_sub(dc, times(dinertia, over(c, inertia))), inertia);
 }

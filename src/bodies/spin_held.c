@@ -30,6 +30,13 @@ void cr_spin_held_part_adj(cr_mat3 r, int32_t held, cr_vec3 a, cr_vec3 part_bar,
     add(q_bar, cr_vec3_cross(part_bar, cr_spin_held_part(r, held, a)));
 }
 
+cr_vec3 cr_spin_held_part_jvp(cr_mat3 r, int32_t held, cr_vec3 a, cr_vec3 dq, cr_vec3 da)
+{
+    const cr_vec3 moved = cr_vec3_add(da, cr_vec3_cross(dq, a));
+    return cr_vec3_sub(cr_spin_held_part(r, held, moved),
+                       cr_vec3_cross(dq, cr_spin_held_part(r, held, a)));
+}
+
 // In world axes: the rows and columns of the inertia that are held are those of 1.
 cr_vec3 cr_spin_held_solve(cr_mat3 r, cr_vec3 inertia, int32_t held, cr_vec3 m)
 {
@@ -60,6 +67,16 @@ void cr_spin_held_solve_adj(cr_mat3 r, cr_vec3 inertia, int32_t held, cr_vec3 m,
     add(q_bar, cr_vec3_cross(cr_vec3_sub(m, times(inertia, om)), g));
     add(q_bar, cr_vec3_cross(om, times(inertia, g)));
     add(inertia_bar, cr_vec3_neg(times(g, om)));
+}
+
+cr_vec3 cr_spin_held_solve_jvp(cr_mat3 r, cr_vec3 inertia, int32_t held, cr_vec3 m, cr_vec3 dq,
+                               cr_vec3 dm, cr_vec3 dinertia)
+{
+    const cr_vec3 om = cr_spin_held_solve(r, inertia, held, m);
+    const cr_vec3 turned = cr_vec3_cross(dq, om);
+    cr_vec3 sum = cr_vec3_add(dm, cr_vec3_cross(dq, cr_vec3_sub(m, times(inertia, om))));
+    sum = cr_vec3_add(sum, cr_vec3_sub(times(inertia, turned), times(dinertia, om)));
+    return cr_vec3_sub(cr_spin_held_solve(r, inertia, held, sum), turned);
 }
 
 // E^T (I om_1 + Jr(w)^-1 P I w / h): of the zone's impulse only what is along the free axes counts.
@@ -103,4 +120,24 @@ void cr_spin_held_update_adj(cr_vec3 inertia, int32_t held, double h, cr_quat q_
                           q_p_bar, &pushed_bar);
     add(w_bar, times(inertia, pushed_bar));
     add(inertia_bar, times(pushed_bar, w));
+}
+
+void cr_spin_held_update_jvp(cr_vec3 inertia, int32_t held, double h, cr_quat q_p, cr_vec3 om_1,
+                             cr_vec3 w, cr_vec3 dq_p, cr_vec3 dom_1, cr_vec3 dw, cr_vec3 dinertia,
+                             cr_vec3* dq, cr_vec3* dom)
+{
+    const cr_rot rot = cr_rot_make(w);
+    const cr_mat3 e = cr_rot_matrix(&rot), r_p = cr_quat_to_matrix(q_p);
+    const cr_vec3 pushed = times(inertia, w), felt = cr_spin_held_part(r_p, held, pushed);
+    const cr_vec3 dpushed = cr_vec3_add(times(inertia, dw), times(dinertia, w));
+    const cr_vec3 dfelt = cr_spin_held_part_jvp(r_p, held, pushed, dq_p, dpushed);
+    const cr_vec3 m = momentum_after(inertia, h, om_1, felt, &rot);
+    const cr_vec3 turn = cr_mat3_apply(cr_rot_right(&rot), dw);
+    cr_vec3 dy = cr_mat3_apply(cr_rot_right_inverse(&rot), dfelt);
+    add(&dy, cr_mat3_apply(cr_rot_right_inverse_dw(&rot, felt), dw));
+    dy = cr_vec3_scale(1.0 / h, dy);
+    add(&dy, cr_vec3_add(times(inertia, dom_1), times(dinertia, om_1)));
+    const cr_vec3 dm = cr_vec3_add(cr_vec3_cross(m, turn), cr_mat3_tapply(e, dy));
+    *dq = cr_vec3_add(cr_mat3_tapply(e, dq_p), turn);
+    *dom = cr_spin_held_solve_jvp(cr_mat3_mul(r_p, e), inertia, held, m, *dq, dm, dinertia);
 }

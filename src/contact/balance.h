@@ -59,3 +59,9 @@ typedef struct cr_balance_bars {
 
 // task->motion holds v and om as they were before cr_balance_run.
 void cr_balance_adj(const cr_balance_task* task, const cr_balance_bars* bars);
+
+// Forward: *by holds changes in the place of bars; v and om come in as those of what cr_balance_run
+// was given and leave as those of its result, everything else is read. For `count` directions, with
+// thrust and twist [frame_count of the scene] as scratch.
+void cr_balance_jvp(const cr_balance_task* task, int32_t count, const cr_balance_bars* by,
+                    cr_vec3* thrust, cr_vec3* twist);

@@ -110,3 +110,22 @@ typedef struct cr_events_row_bars {
 carom_status cr_events_adj(cr_events* events, const cr_events_task* task,
                            const cr_events_bars* bars);
 int32_t cr_events_rows(const cr_events* events, const cr_events_row_bars** rows);
+
+// Changes of what the run read, and of its targets: those of the members that were hit are set, the
+// rest is read. Letters are those of cr_events_bars.
+typedef struct cr_events_tangents {
+    cr_vec3 *rp, *ut, *turn, *v1, *om1;
+    const cr_vec3 *q, *t, *v, *om, *a, *torque, *rate;
+    const double *inertia, *mass;
+    const cr_vec3* p; // NULL: none
+    const cr_vec3 *obstacle0, *obstacle1;
+    const cr_events_row_bars* row; // [cr_events_row_count] of the contacts' own numbers
+} cr_events_tangents;
+
+// The contacts that the impacts of the last run, or of the one loaded last, saw.
+int32_t cr_events_row_count(const cr_events* events);
+const cr_candidate* cr_events_row_candidate(const cr_events* events, int32_t row);
+
+// Forward of that run, for `count` directions: every impact's equations are factored once.
+carom_status cr_events_jvp(cr_events* events, const cr_events_task* task, int32_t count,
+                           const cr_events_tangents* by);

@@ -200,3 +200,17 @@ typedef struct cr_events_impulse_bars {
 } cr_events_impulse_bars;
 carom_status cr_events_impulse_reverse(cr_events* events, const cr_events_impact* impact,
                                        const cr_events_impulse_bars* bars);
+
+// Forward of an impulse: changes in the letters of cr_events_impulse_bars, all read but `after`,
+// which is set.
+typedef struct cr_events_impulse_tangents {
+    double* after;
+    double* before;
+    cr_vec3 *turn, *x, *a, *inertia;
+    double* mass;
+    cr_vec3 *point, *given;
+    const cr_events_row_bars* row;
+} cr_events_impulse_tangents;
+// events_impulse_jvp.c: for `count` directions on one factorisation.
+carom_status cr_events_impulse_jvp(cr_events* events, const cr_events_impact* impact, int32_t count,
+                                   const cr_events_impulse_tangents* by);

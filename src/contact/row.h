@@ -155,3 +155,10 @@ typedef struct cr_row_bars {
 // For a scripted loose point given by start and end: end_bar = u, start_bar = start - u.
 void cr_row_adj(const cr_row* row, const cr_row_slip* slip, double mu, double lam,
                 const double u[CR_ROW_DOFS], double v, cr_row_bars* bars);
+
+// Forward, w and the unknown u held: q [unknowns] gets the change of lam grad - mu lam force, and
+// what is returned is that of D, for changes *d of everything else a row reads (as cr_row_bars has
+// it; w and th are not looked at, u counts for blocks without unknowns). slip NULL: no friction.
+// flat nonzero: grad counts as constant.
+double cr_row_jvp(const cr_row* row, const cr_row_slip* slip, double mu, double lam, int32_t flat,
+                  const cr_row_bars* d, double q[CR_ROW_DOFS]);

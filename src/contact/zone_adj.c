@@ -29,7 +29,7 @@ static carom_status factor_as(cr_zone* zone, int32_t symmetric)
 // Where bodies stand on each other in perfect but unstable balance, edge upon edge, the step ends
 // at a saddle: the matrix is symmetric and not positive. The equations hold there all the same, and
 // so does their derivative.
-static carom_status factor(cr_zone* zone)
+carom_status cr_zone_adj_factor(cr_zone* zone)
 {
     const carom_status status = factor_as(zone, !zone->rubbing);
     return status == CAROM_ERR_NOT_POSITIVE && !zone->rubbing ? factor_as(zone, 0) : status;
@@ -44,24 +44,71 @@ static carom_status solve_once(cr_zone* zone, double* y)
     return CAROM_OK;
 }
 
-static carom_status solve(cr_zone* zone, double* y)
+static double push_dot(const cr_zone* zone, const cr_zone_line* line, const double* y) // B . y
 {
-    carom_status status = factor(zone);
+    return cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y);
+}
+
+// A correction of this part of a solution, in unknowns and in multipliers: what the solve gets
+// wrong it gets wrong by this factor, so that after it nothing but round-off is left.
+static const double settled = 1e-10;
+
+static double largest(const double* x, int32_t count)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        most = cr_max(most, fabs(x[i]));
+    }
+    return most;
+}
+
+int cr_zone_adj_settled(const cr_zone* zone, const double* x, const double* r, double more)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        most = cr_max(most, fabs(zone->line.items[i].dlam));
+    }
+    return largest(r, zone->n) <= settled * largest(x, zone->n) && more <= settled * most;
+}
+
+// Refined in y and v together, which is well conditioned where the matrix, with its 1/eps, is not.
+// y comes in as z_bar; v is left in dlam of the lines.
+static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y)
+{
+    double *bar = zone->grad, *r = zone->scratch;
+    carom_status status = cr_zone_adj_factor(zone);
     if (status != CAROM_OK) {
         return status;
     }
-    double* r = zone->grad;
-    memcpy(r, y, sizeof(double) * (size_t)zone->n);
-    status = solve_once(zone, y);
-    for (int sweep = 0; sweep < 2 && status == CAROM_OK; sweep++) { // of refinement
-        cr_zone_matrix_apply_transposed(&zone->matrix, y, zone->scratch);
+    cr_zone_matrix_reset(&zone->matrix);
+    memcpy(bar, y, sizeof(double) * (size_t)zone->n);
+    memset(y, 0, sizeof(double) * (size_t)zone->n);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].dlam = 0.0;
+    }
+    int done = 0;
+    for (int sweep = 0; sweep < 3 && status == CAROM_OK && !done; sweep++) {
+        double most = 0.0; // change of v
+        cr_zone_matrix_apply_transposed(&zone->matrix, y, r);
         for (int32_t i = 0; i < zone->n; i++) {
-            zone->scratch[i] = r[i] - zone->scratch[i];
+            r[i] = bar[i] - r[i];
         }
-        status = solve_once(zone, zone->scratch);
+        for (int32_t i = 0; i < zone->line.count; i++) {
+            cr_zone_line* line = &zone->line.items[i];
+            line->miss = rows[i].lam + push_dot(zone, line, y) - line->eps * line->dlam;
+            cr_zone_line_push(zone, line, -line->dlam - line->miss / line->eps, 0, r);
+        }
+        status = solve_once(zone, r);
         for (int32_t i = 0; i < zone->n; i++) {
-            y[i] += zone->scratch[i];
+            y[i] += r[i];
         }
+        for (int32_t i = 0; i < zone->line.count; i++) {
+            cr_zone_line* line = &zone->line.items[i];
+            const double more = (line->miss + push_dot(zone, line, r)) / line->eps;
+            line->dlam += more;
+            most = cr_max(most, fabs(more));
+        }
+        done = cr_zone_adj_settled(zone, y, r, most);
     }
     return status;
 }
@@ -138,9 +185,7 @@ static void spread_row(const cr_zone* zone, const cr_zone_line* line, const doub
         }
     }
     const double lam = line->row.lam;
-    const double v = (cr_zone_line_dot(zone, line, line->a, y) -
-                      cr_zone_line_dot(zone, line, line->f, y) + out->lam) /
-                     line->eps;
+    const double v = line->dlam;
     cr_row_adj(&row, rubs ? &slip : NULL, line->mu, lam, dofs, v, &local);
     if (zone->task->flat) { // without lam y.dg/dz, whose derivative is the curvature
         cr_row_adj(&row, NULL, 0.0, -lam, dofs, 0.0, &local);
@@ -193,9 +238,7 @@ static void unheld_row(const cr_zone* zone, const cr_zone_line* line, int32_t bl
     cr_row row;
     double m[CR_ROW_DOFS][CR_ROW_DOFS];
     cr_zone_line_matrix(zone, line, &row, m);
-    const double v =
-        (cr_zone_line_dot(zone, line, line->a, y) - cr_zone_line_dot(zone, line, line->f, y)) /
-        line->eps;
+    const double v = line->dlam;
     cr_row_slip slip;
     const int rubs = line->mu > 0.0;
     if (rubs) {
@@ -282,10 +325,9 @@ carom_status cr_zone_adj_ready(cr_zone* zone, int32_t gradient)
     return gradient == CR_ZONE_SPARSE ? CAROM_OK : cr_zone_dense_open(zone);
 }
 
-carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
-                         cr_zone_bars* bars, cr_zone_row_bars* rows)
+carom_status cr_zone_adj_recall(cr_zone* zone, const cr_zone_task* task, const double* lam)
 {
-    carom_status status = cr_zone_begin(zone, task);
+    const carom_status status = cr_zone_begin(zone, task);
     if (status != CAROM_OK) {
         return status;
     }
@@ -301,19 +343,19 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
     }
     zone->along = 1.0;
     cr_zone_point_place(zone);
-    status = cr_zone_line_recall(zone, lam);
+    return cr_zone_line_recall(zone, lam);
+}
+
+carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
+                         cr_zone_bars* bars, cr_zone_row_bars* rows)
+{
+    carom_status status = cr_zone_adj_recall(zone, task, lam);
     if (status != CAROM_OK) {
         return status;
     }
     double* y = zone->d;
     gather_end(zone, bars, y);
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        if (rows[i].lam != 0.0) {
-            cr_zone_line_push(zone, line, -rows[i].lam / line->eps, 0, y);
-        }
-    }
-    status = solve(zone, y);
+    status = solve(zone, rows, y);
     if (status != CAROM_OK) {
         return status;
     }

@@ -210,7 +210,13 @@ void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d
 // in zone->d. `alone` is the task without frames and candidates, and lives as long as the solve.
 carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_task* alone);
 
-// zone_adj.c: bars of the start and the motion of a point whose motion is given.
+// zone_adj.c: the rows and the points of a solution that was found before, and the matrix of its
+// equations there, factored.
+carom_status cr_zone_adj_recall(cr_zone* zone, const cr_zone_task* task, const double* lam);
+carom_status cr_zone_adj_factor(cr_zone* zone);
+// Whether a correction r of x, and one of dlam of the lines by `more` at most, was the last needed.
+int cr_zone_adj_settled(const cr_zone* zone, const double* x, const double* r, double more);
+// Bars of the start and the motion of a point whose motion is given.
 void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_bar,
                        cr_vec3 moved_bar, cr_zone_bars* bars);
 
@@ -227,3 +233,8 @@ carom_status cr_zone_dual_find(cr_zone* zone, int32_t friction);
 // zone_ipm.c: the same step with the friction forces held and in grad, by an interior point:
 // slower, and always solvable when the matrix is symmetric and positive.
 carom_status cr_zone_ipm_solve(cr_zone* zone);
+
+// zone_jvp.c: y [3*nodes] += factor times the change of dE at x of a member sheet whose nodes move
+// by dx, for what `by` says of everything else.
+void cr_zone_jvp_sheet(const cr_zone* zone, int32_t member, const double* x, const double* dx,
+                       double factor, const cr_zone_tangents* by, double* y);

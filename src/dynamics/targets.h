@@ -44,12 +44,12 @@ cr_target cr_targets_rigid(double mass, cr_vec3 inertia, int32_t lock, double h,
 cr_vec3 cr_targets_node(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
                         cr_vec3 v);
 
-// Bars of a target (q along R -> R exp([delta])).
+// Bars of a target (q along R -> R exp([delta])), or changes of one.
 typedef struct cr_target_bars {
     cr_vec3 q, u, v, om, rate, a, torque;
 } cr_target_bars;
 
-// Bars of what led to it.
+// Bars, or changes, of what led to it.
 typedef struct cr_target_starts {
     cr_vec3 q, v, om;
     cr_vec3 gravity, force, torque;
@@ -66,3 +66,11 @@ void cr_targets_rigid_adj(double mass, cr_vec3 inertia, int32_t lock, double h,
 void cr_targets_node_adj(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
                          cr_vec3 v, cr_vec3 dt_bar, cr_vec3* v_bar, cr_vec3* gravity_bar,
                          cr_vec3* force_bar, double* mass_bar, double* damping_bar);
+
+// Forward: changes of a target for those of what leads to it.
+void cr_targets_rigid_jvp(double mass, cr_vec3 inertia, int32_t lock, double h,
+                          const cr_action* action, const cr_target* target, cr_quat q, cr_vec3 v,
+                          cr_vec3 om, const cr_target_starts* d, cr_target_bars* out);
+cr_vec3 cr_targets_node_jvp(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
+                            cr_vec3 v, cr_vec3 dv, cr_vec3 dgravity, cr_vec3 dforce, double dmass,
+                            double ddamping);

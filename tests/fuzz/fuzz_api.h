@@ -700,8 +700,9 @@ static inline void fuzz_api_rollout_calls(fuzz_api* f, uint8_t which)
     case 6:
         if (l.state_size * (l.state_size + l.theta_size) < FUZZ_API_MANY) {
             fuzz_api_good(f,
-                          carom_rollout_jacobian(r, f->slot[0], FUZZ_API_MAYBE(f, x), NULL,
-                                                 FUZZ_API_MAYBE(f, y), e),
+                          carom_rollout_jacobian(r, 1, FUZZ_API_MAYBE(f, f->slot),
+                                                 FUZZ_API_MAYBE(f, x), NULL, FUZZ_API_MAYBE(f, y),
+                                                 e),
                           e);
         }
         break;

@@ -290,7 +290,7 @@ static void test_jacobian_rows(void)
     double* theta = calloc(STATE * p, sizeof(double));
     double w[STATE], out[STATE], c[CHOSEN], t[MOST_THETA] = {0}, size;
     CHECK(carom_rollout_run(r, 1, in.control, NULL, &slot, &done, NULL) == CAROM_OK);
-    CHECK(carom_rollout_jacobian(r, slot, state, control, theta, NULL) == CAROM_OK);
+    CHECK(carom_rollout_jacobian(r, 1, &slot, state, control, theta, NULL) == CAROM_OK);
     for (int i = 0; i < STATE; i++) {
         w[i] = out[i] = chance(i + 3);
     }
