@@ -530,6 +530,10 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     cr_events_task task = cr_island_events(sim, worker, h, from, to);
     task.candidate_count = island->candidate_end - island->candidate_begin;
     task.candidate = candidates_of(sim, island);
+    if (task.candidate && from == 0.0) { // other parts begin elsewhere
+        task.closest = sim->near.closest.items + island->candidate_begin;
+        task.start = sim->start;
+    }
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);
     const cr_events_contact* hits;

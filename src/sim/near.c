@@ -1,5 +1,4 @@
 #include "sim/near.h"
-#include "collision/distance.h"
 #include "core/memory.h"
 
 carom_status cr_near_init(cr_near* near, const cr_model* model)
@@ -56,7 +55,9 @@ void cr_near_release(cr_near* near)
     cr_broad_destroy(near->broad);
     cr_array_release(&near->pair);
     cr_array_release(&near->found);
+    cr_array_release(&near->found_at);
     cr_array_release(&near->candidate);
+    cr_array_release(&near->closest);
     cr_array_release(&near->island);
     cr_memory_free(near->parent);
     cr_memory_free(near->body_island);
@@ -196,7 +197,7 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
 static carom_status filter(cr_near* near, const cr_near_look* look)
 {
     const cr_model* model = near->model;
-    near->found.count = 0;
+    near->found.count = near->found_at.count = 0;
     int32_t last[2] = {-1, -1};
     int touch = 0;
     cr_candidate c = {0};
@@ -218,7 +219,7 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
         c.start = closest.distance;
         if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, of.way)) {
             c.pair = *pair;
-            if (!cr_array_push(&near->found, c)) {
+            if (!cr_array_push(&near->found, c) || !cr_array_push(&near->found_at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
             for (int k = 0; k < 4; k++) {
@@ -309,10 +310,11 @@ static carom_status group(cr_near* near)
         island->body_end = island->body_begin;
         island->candidate_end = island->candidate_begin;
     }
-    if (!cr_array_reserve(&near->candidate, near->found.count)) {
+    if (!cr_array_reserve(&near->candidate, near->found.count) ||
+        !cr_array_reserve(&near->closest, near->found.count)) {
         return CAROM_ERR_MEMORY;
     }
-    near->candidate.count = near->found.count;
+    near->candidate.count = near->closest.count = near->found.count;
     for (int32_t b = 0; b < body_count; b++) {
         if (near->body_island[b] >= 0) {
             near->body[near->island.items[near->body_island[b]].body_end++] = b;
@@ -320,6 +322,7 @@ static carom_status group(cr_near* near)
     }
     for (int32_t i = 0; i < near->found.count; i++) {
         cr_island* island = &near->island.items[island_of(near, &near->found.items[i])];
+        near->closest.items[island->candidate_end] = near->found_at.items[i];
         near->candidate.items[island->candidate_end++] = near->found.items[i];
     }
     return CAROM_OK;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collision/broad.h"
+#include "collision/distance.h"
 #include "contact/candidate.h"
 #include "sim/model.h"
 
@@ -17,7 +18,9 @@ typedef struct cr_near {
     cr_broad* broad;
     cr_pair_list pair;
     CR_ARRAY(cr_candidate) found;     // in the order of the pairs
+    CR_ARRAY(cr_closest) found_at;    // of each at the start of the step
     CR_ARRAY(cr_candidate) candidate; // in the order of the islands
+    CR_ARRAY(cr_closest) closest;     // of each at the start of the step
     CR_ARRAY(cr_island) island;       // by the lowest body in them
     int32_t* parent;                  // [body_count] union-find
     int32_t* body_island;             // [body_count] -1: fixed or kinematic
