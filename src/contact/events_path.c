@@ -132,7 +132,8 @@ cr_closest cr_events_path_closest(const cr_events* events, const cr_events_near*
 {
     const cr_events_task* task = events->task;
     const cr_pair* pair = &task->candidate[near->candidate].pair;
-    if (!task->closest || !unmoved(events, near->side[0], s) || !unmoved(events, near->side[1], s)) {
+    if (!task->closest || !unmoved(events, near->side[0], s) ||
+        !unmoved(events, near->side[1], s)) {
         cr_events_path_points(events, near, pose, s, x, given);
         return cr_distance_closest(pair->kind, x);
     }
@@ -412,8 +413,8 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
     const double left = task->h - s, room = c->start - c->thickness;
     if (near->side[0] < 0 || near->side[1] < 0) {
         const int moves = near->side[0] < 0;
-        const double way = given_way(task, &c->pair, !moves) +
-                           stand_at(events, near->side[moves], s)->roam;
+        const double way =
+            given_way(task, &c->pair, !moves) + stand_at(events, near->side[moves], s)->roam;
         return room > 1.001 * way + cr_events_path_tolerance(events, near);
     }
     cr_vec3 u[2] = {{0}}, v[2] = {{0}}, a[2] = {{0}};

@@ -1,5 +1,6 @@
 #include "sim/near.h"
 #include "core/memory.h"
+#include <string.h>
 
 carom_status cr_near_init(cr_near* near, const cr_model* model)
 {
@@ -138,8 +139,21 @@ static double look_at(const cr_near* near, const cr_near_look* look, int32_t v, 
 typedef struct sight {
     int32_t v[4];
     double reach[4];
+    double far[4]; // m, length of the way, at most
     cr_vec3 at[4], way[4];
+    int32_t face[3];        // vertices of `plane`, -1: there is none
+    cr_distance_face plane; // of the triangle among the points
 } sight;
+
+// The corners of a triangle, as they were looked at, with its plane if that is not known yet.
+static const cr_distance_face* plane_of(sight* of)
+{
+    if (of->face[0] != of->v[0] || of->face[1] != of->v[1] || of->face[2] != of->v[2]) {
+        of->plane = cr_distance_face_make(of->at);
+        memcpy(of->face, of->v, sizeof of->face);
+    }
+    return &of->plane;
+}
 
 // The points of a pair at the start, and what is expected of them. Returns how far they may miss
 // that, both sides together.
@@ -157,6 +171,7 @@ static double look_at_pair(const cr_near* near, const cr_near_look* look, const 
         if (of->v[k] != v) {
             of->v[k] = v;
             of->reach[k] = look_at(near, look, v, &of->at[k], &of->way[k]);
+            of->far[k] = fabs(of->way[k].x) + fabs(of->way[k].y) + fabs(of->way[k].z);
         }
         side[side_of(pair, k)] = cr_max(side[side_of(pair, k)], of->reach[k]);
     }
@@ -175,6 +190,21 @@ static double closing(const cr_pair* pair, cr_vec3 n, const cr_vec3 way[4])
         most[side] = cr_max(most[side], side ? -forth : forth);
     }
     return most[0] + most[1];
+}
+
+// Whether a pair can come within `range` m by its ways. Sets *closest, at the start.
+static int meets(sight* of, const cr_pair* pair, double range, cr_closest* closest)
+{
+    if (pair->kind == CR_PAIR_PT) {
+        const double ways = cr_max(of->far[0], cr_max(of->far[1], of->far[2])) + of->far[3];
+        if (!cr_distance_face_closest(plane_of(of), of->at[3], range + ways, closest)) {
+            return 0;
+        }
+    } else {
+        *closest = cr_distance_closest(pair->kind, of->at);
+    }
+    return closest->distance < range ||
+           closest->distance < range + closing(pair, closest->n, of->way);
 }
 
 // The numbers of the contacts of two bodies; 0: they pass through each other.
@@ -201,7 +231,7 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
     int32_t last[2] = {-1, -1};
     int touch = 0;
     cr_candidate c = {0};
-    sight of = {.v = {-1, -1, -1, -1}};
+    sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
         const int32_t a = model->bodies.vertex_body[pair->v[0]];
@@ -215,10 +245,10 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
             continue;
         }
         const double reach = look_at_pair(near, look, pair, &of);
-        const cr_closest closest = cr_distance_closest(pair->kind, of.at);
-        c.start = closest.distance;
-        if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, of.way)) {
+        cr_closest closest;
+        if (meets(&of, pair, 2.0 * c.thickness + reach, &closest)) {
             c.pair = *pair;
+            c.start = closest.distance;
             if (!cr_array_push(&near->found, c) || !cr_array_push(&near->found_at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
