@@ -236,8 +236,10 @@ static inline int is_beyond(const cr_distance_face* face, const split* s, const 
     return beyond;
 }
 
-static inline int closest_to_face(const cr_distance_face* face, cr_vec3 y, double range,
-                                  cr_closest* at)
+// Inlined for both callers: without a range, and without a face that is kept, much of it is not
+// needed.
+__attribute__((always_inline)) static inline int
+closest_to_face(const cr_distance_face* face, cr_vec3 y, double range, cr_closest* at)
 {
     const cr_vec3 d = cr_vec3_sub(y, face->x[0]);
     const plane p = plane_of(face);

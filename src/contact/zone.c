@@ -87,7 +87,9 @@ static carom_status setup_blocks(cr_zone* zone)
                                      .first = n,
                                      .size = 6,
                                      .lock = bodies->lock[f],
-                                     .free_turn = free_turn(task->motion->rp[f], bodies->lock[f])};
+                                     .free_turn = free_turn(task->motion->rp[f], bodies->lock[f]),
+                                     .body.r_p = task->motion->rp[f],
+                                     .body.r_0 = task->motion->r0[f]};
         if (!cr_array_push(&zone->block, block)) {
             return CAROM_ERR_MEMORY;
         }
@@ -292,7 +294,6 @@ enum { HOLDS = 3 };
 // it) or when the working set went round in circles.
 static carom_status newton_step(cr_zone* zone)
 {
-    gradient(zone);
     if (free_step(zone)) {
         return CAROM_OK;
     }

@@ -102,6 +102,8 @@ struct cr_zone {
     vertex_point;               // [vertex_count] zone point of a vertex, -1: none; between solves
                                 // all -1
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
+    cr_distance_face plane;     // of the triangle that was looked at last at the current iterate
+    int32_t plane_of[3];        // its zone points, -1: none
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;
     CR_ARRAY(cr_zone_mark) mark; // twice as many: the second half is for sorting

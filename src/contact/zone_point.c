@@ -155,9 +155,9 @@ void cr_zone_point_place(cr_zone* zone)
         cr_zone_block* block = &zone->block.items[b];
         if (block->frame >= 0) {
             const int32_t f = block->frame;
-            block->body = cr_row_body_make(motion->rp[f], motion->r0[f], motion->t0[f],
-                                           motion->turn[f], cr_vec3_load(zone->z + block->first),
-                                           cr_vec3_load(zone->z + block->first + 3));
+            cr_row_body_move(&block->body, motion->t0[f], motion->turn[f],
+                             cr_vec3_load(zone->z + block->first),
+                             cr_vec3_load(zone->z + block->first + 3));
         }
     }
     for (int32_t i = 0; i < zone->point.count; i++) {
@@ -172,5 +172,6 @@ void cr_zone_point_place(cr_zone* zone)
                            : cr_vec3_load(zone->z + zone->block.items[point->block].first);
         point->x = cr_vec3_add(point->x0, point->moved);
     }
+    zone->plane_of[0] = -1;
     cr_zone_sheet_place(zone);
 }
