@@ -681,9 +681,11 @@ double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const dou
 {
     double sum = 0.0;
     for (int b = 0; b < line->block_count; b++) {
-        const double *at = z + zone->block.items[line->block[b]].first, *own = a + line->offset[b];
-        for (int half = line->offset[b]; half < line->offset[b + 1]; half += 3, at += 3, own += 3) {
-            sum = sum + own[0] * at[0] + own[1] * at[1] + own[2] * at[2];
+        const int from = line->offset[b], size = line->offset[b + 1] - from; // 3 or 6
+        const double *at = z + zone->block.items[line->block[b]].first, *own = a + from;
+        sum = sum + own[0] * at[0] + own[1] * at[1] + own[2] * at[2];
+        if (size == 6) {
+            sum = sum + own[3] * at[3] + own[4] * at[4] + own[5] * at[5];
         }
     }
     return sum;
@@ -913,12 +915,18 @@ void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, 
                        double* out)
 {
     for (int b = 0; b < line->block_count; b++) {
+        const int from = line->offset[b], size = line->offset[b + 1] - from; // 3 or 6
         double* restrict at = out + zone->block.items[line->block[b]].first;
-        for (int half = line->offset[b]; half < line->offset[b + 1]; half += 3, at += 3) {
-            const double *a = line->a + half, *f = line->f + half;
-            for (int i = 0; i < 3; i++) {
-                at[i] += s * (friction ? a[i] - f[i] : a[i]);
+        const double* restrict a = line->a + from;
+        const double* restrict f = line->f + from;
+        if (friction && size == 6) {
+            for (int i = 0; i < 6; i++) {
+                at[i] += s * (a[i] - f[i]);
             }
+            continue;
+        }
+        for (int i = 0; i < size; i++) {
+            at[i] += s * (friction ? a[i] - f[i] : a[i]);
         }
     }
 }
