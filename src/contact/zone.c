@@ -30,7 +30,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->node_block);
     cr_array_release(&zone->point);
     cr_array_release(&zone->corner);
-    cr_array_release(&zone->vertex_point);
+    cr_array_release(&zone->place);
     cr_array_release(&zone->now);
     cr_array_release(&zone->limiting);
     cr_array_release(&zone->line);

@@ -63,7 +63,7 @@ cr_target cr_island_target(const cr_sim* sim, int32_t f, double h, cr_quat q, cr
                             h, &action, q, v, om);
 }
 
-void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h, const cr_target* known)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -73,7 +73,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
         const cr_quat q = cr_quat_load(sim->next.q + 4 * f);
         const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * f);
         const cr_target target =
-            cr_island_target(sim, f, h, q, v, cr_vec3_load(sim->next.om + 3 * f));
+            known ? known[f]
+                  : cr_island_target(sim, f, h, q, v, cr_vec3_load(sim->next.om + 3 * f));
         motion->r0[f] = cr_quat_to_matrix(q);
         motion->t0[f] = cr_vec3_load(sim->next.t + 3 * f);
         sim->q_target[f] = target.q;
@@ -570,7 +571,7 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
     for (int32_t part = 0; part < parts; part++) {
         const double from = (double)part / parts, to = (double)(part + 1) / parts;
         const int32_t impacts = result->impacts;
-        cr_island_aim(sim, worker, h);
+        cr_island_aim(sim, worker, h, parts == 1 ? sim->whole : NULL);
         worker->balance.count = worker->bounced = 0;
         forget_wants(sim, worker);
         if (!alone) {

@@ -18,6 +18,7 @@ static carom_status take_scratch(cr_sim* sim)
     sim->torque_now = cr_memory_take(f, sizeof(cr_vec3));
     sim->node_force_now = cr_memory_take(n, sizeof(cr_vec3));
     sim->q_target = cr_memory_take(f, sizeof(cr_quat));
+    sim->whole = cr_memory_take(f, sizeof(cr_target));
     sim->obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
     sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
     sim->start = cr_memory_take(3 * v, sizeof(double));
@@ -32,7 +33,7 @@ static carom_status take_scratch(cr_sim* sim)
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->start && sim->carry && sim->node_reach && sim->wants &&
                    sim->wish && sim->node_wants && sim->ahead && sim->body_before && sim->driven &&
-                   sim->node_driven;
+                   sim->node_driven && sim->whole;
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -105,7 +106,8 @@ void cr_sim_destroy(cr_sim* sim)
         sim->worker,     sim->force,          sim->torque,      sim->node_force, sim->force_now,
         sim->torque_now, sim->node_force_now, sim->q_target,    sim->obstacle0,  sim->obstacle1,
         sim->start,      sim->carry,          sim->node_reach,  sim->wants,      sim->wish,
-        sim->node_wants, sim->ahead,          sim->body_before, sim->driven,     sim->node_driven};
+        sim->node_wants, sim->ahead,          sim->body_before, sim->driven,     sim->node_driven,
+        sim->whole};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

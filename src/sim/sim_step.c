@@ -130,6 +130,7 @@ static void foresee(cr_sim* sim)
         const cr_vec3 v = cr_vec3_load(sim->state.v + 3 * f);
         const cr_vec3 om = cr_vec3_load(sim->state.om + 3 * f);
         const cr_target target = cr_island_target(sim, f, h, q, v, om);
+        sim->whole[f] = target;
         const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
         cr_carry* carry = &sim->carry[b];
         *carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(sim->state.t + 3 * f));
