@@ -55,6 +55,12 @@ typedef struct group {
     int32_t key;  // first of its keys in the result
 } group;
 
+// The sides of a face that does not move, as planes that stand upright on it: n.x > d is beyond.
+typedef struct rim {
+    cr_vec3 n[3];
+    double d[3]; // m, NaN: nothing is
+} rim;
+
 typedef struct feature_trees {
     cr_bvh bvh;      // of loose bodies, and behind them what a call copied of carried ones
     int32_t* root;   // [body_count] first node of each body's tree in bvh, -1: none
@@ -63,9 +69,10 @@ typedef struct feature_trees {
     int32_t* corner; // [corners*loose] vertices, by place; none for VERTEX
     int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
     int32_t loose_nodes, loose_items;
-    cr_bvh own;        // of the first carried body of each shape, in its frame, items by rank less
-                       // the body's first; boxes of nodes alone
-    int32_t* own_root; // [body_count] of each carried body in own, -1: none
+    cr_bvh own;         // of the first carried body of each shape, in its frame, items by rank less
+                        // the body's first; boxes of nodes alone
+    int32_t* own_root;  // [body_count] of each carried body in own, -1: none
+    CR_ARRAY(rim) rims; // of FACE, for the places behind those of loose bodies
 } feature_trees;
 
 enum { LISTED = 64, LISTED_BOXES = 2 };
@@ -120,6 +127,7 @@ struct cr_broad {
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
     const double* margin;
+    int32_t sparing;
     cr_pair* out;
 };
 
@@ -554,6 +562,7 @@ void cr_broad_destroy(cr_broad* broad)
         cr_memory_free(broad->of[f].end);
         cr_memory_free(broad->of[f].first);
         cr_memory_free(broad->of[f].own_root);
+        cr_array_release(&broad->of[f].rims);
         cr_memory_free(broad->of[f].corner);
         cr_memory_free(broad->of[f].at);
     }
@@ -812,6 +821,27 @@ static cr_box carried_feature(const copying* c, int32_t item)
     return box;
 }
 
+// What stands upright on the sides of a face, a margin away from it.
+static rim rim_of(const copying* c, int32_t item)
+{
+    rim out = {.d = {(double)NAN, (double)NAN, (double)NAN}};
+    if (!c->carry->still || !c->broad->sparing) {
+        return out;
+    }
+    const int32_t* v = &c->broad->surface->face[3 * (size_t)c->trees->at[item + c->like]];
+    cr_vec3 x[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = cr_carry_start(c->carry, cr_vec3_load(c->broad->p + 3 * (size_t)v[k]));
+    }
+    const cr_vec3 normal = cr_vec3_cross(cr_vec3_sub(x[1], x[0]), cr_vec3_sub(x[2], x[0]));
+    for (int k = 0; k < 3; k++) {
+        const cr_vec3 side = cr_vec3_cross(cr_vec3_sub(x[(k + 1) % 3], x[k]), normal);
+        out.n[k] = cr_vec3_scale(1.0 / cr_vec3_norm(side), side); // NaN of a face without area
+        out.d[k] = cr_vec3_dot(out.n[k], x[k]) + c->margin;
+    }
+    return out;
+}
+
 static int meets_any(const copying* c, const cr_box* box, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -833,6 +863,9 @@ static int copy_leaf(copying* c, const int32_t* item, int32_t count, int32_t n)
     for (int32_t i = 0; i < count; i++) {
         const cr_box box = carried_feature(c, item[i]);
         if (meets_any(c, &box, n)) {
+            if (c->f == FACE && !cr_array_push(&c->trees->rims, rim_of(c, item[i]))) {
+                return 0;
+            }
             bvh->item[bvh->item_count] = item[i] + c->first;
             bvh->box[bvh->item_count++] = box;
             copy.box = cr_box_union(&copy.box, &box);
@@ -1138,6 +1171,7 @@ static carom_status copy_carried(cr_broad* broad)
         feature_trees* trees = &broad->of[f];
         trees->bvh.node.count = trees->loose_nodes;
         trees->bvh.item_count = trees->loose_items;
+        trees->rims.count = 0;
         for (int32_t b = 0; b < bodies; b++) {
             trees->root[b] = broad->carried[b] ? UNCOPIED : trees->root[b];
         }
@@ -1158,7 +1192,9 @@ typedef struct search {
     const cr_bvh *a, *b;
     const int32_t *corner_a, *corner_b; // of a body with itself
     const int32_t* at;                  // edge of each rank
-    uint64_t base;                      // the kind, at its place in the key
+    const rim* rims;                    // of faces from place first_rim on
+    int32_t first_rim;
+    uint64_t base; // the kind, at its place in the key
     int32_t shift, kind;
     cr_keys* keys;
     cr_keys_cursor* cursor;
@@ -1178,6 +1214,22 @@ static int32_t sift(const cr_bvh* bvh, const cr_bvh_node* leaf, const cr_box* bo
     return n;
 }
 
+// The two triangles of a floor have the same box, and nearly everything on it stands over one of
+// them. All that is in a box of half sides h around c is beyond a side when c is by H = h_x + h_y +
+// h_z; asked for 3 H, which leaves 2 H. In H there is the way of each vertex, half of it, and three
+// times what it may miss that by: no vertex of the box comes near the face on any way, however it
+// is measured.
+static int is_beyond(const rim* side, const cr_box* box)
+{
+    const cr_vec3 c = {0.5 * (box->lo[0] + box->hi[0]), 0.5 * (box->lo[1] + box->hi[1]),
+                       0.5 * (box->lo[2] + box->hi[2])};
+    const double size =
+        0.5 * (box->hi[0] - box->lo[0] + box->hi[1] - box->lo[1] + box->hi[2] - box->lo[2]);
+    return (cr_vec3_dot(side->n[0], c) > side->d[0] + 3.0 * size) |
+           (cr_vec3_dot(side->n[1], c) > side->d[1] + 3.0 * size) |
+           (cr_vec3_dot(side->n[2], c) > side->d[2] + 3.0 * size);
+}
+
 static void search_leaves(int32_t node_a, int32_t node_b, void* user)
 {
     search* s = user;
@@ -1190,6 +1242,10 @@ static void search_leaves(int32_t node_a, int32_t node_b, void* user)
     const int32_t n_b = sift(s->b, b, &a->box, near_b);
     uint64_t* out = cr_keys_room(s->keys, s->cursor);
     for (int32_t i = 0; i < n_a; i++) {
+        if (s->kind == CR_PAIR_PT && near_a[i] >= s->first_rim &&
+            is_beyond(&s->rims[near_a[i] - s->first_rim], &b->box)) {
+            continue;
+        }
         const cr_box box = s->a->box[near_a[i]];
         const uint64_t first = s->base | (uint64_t)s->a->item[near_a[i]] << s->shift;
         for (int32_t j = 0; j < n_b; j++) {
@@ -1490,6 +1546,8 @@ static void search_job(int32_t job, int32_t worker, void* user)
                     .corner_a = first->corner,
                     .corner_b = second->corner,
                     .at = first->at,
+                    .rims = first->rims.items,
+                    .first_rim = first->loose_items,
                     .base = (uint64_t)t->kind << 62,
                     .shift = 31,
                     .kind = t->kind,
@@ -1610,8 +1668,9 @@ static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t 
     return CAROM_OK;
 }
 
-void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin)
+void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin, int32_t sparing)
 {
+    broad->sparing = sparing;
     broad->carry = carry;
     broad->margin = margin;
 }

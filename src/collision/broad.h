@@ -21,7 +21,10 @@ void cr_broad_destroy(cr_broad* broad);
 // Lends the motions of the carried bodies to the calls that follow: carry and margin [body_count],
 // of which those of carried bodies are read. Their vertices sweep from R0 p + t0 to R1 p + t1 and
 // reach carry.reach + margin m farther; x0, x1 and reach of cr_broad_find are not read for them.
-void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin);
+// sparing nonzero: of a face of a carried body that is still, and a vertex, the pair may be left
+// out where their distance at the start is more than the way of the vertex, its reach and what both
+// bodies' carry.reach + margin say, together: the two triangles of a floor have one box.
+void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin, int32_t sparing);
 
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around

@@ -117,17 +117,16 @@ static int side_of(const cr_pair* pair, int k)
 }
 
 // Where a vertex is at the start, and what is expected of it. Returns how far it may miss that.
-static double look_at(const cr_near* near, const cr_near_look* look, int32_t v, cr_vec3* at,
-                      cr_vec3* way)
+static double look_at(const cr_near* near, const cr_near_look* look, int32_t body, int32_t v,
+                      cr_vec3* at, cr_vec3* way)
 {
     const cr_body_set* bodies = &near->model->bodies;
-    const int32_t node = bodies->node[v];
-    if (node >= 0) {
+    if (!near->carried[body]) {
         *at = cr_vec3_load(look->x + 3 * v);
         *way = cr_vec3_sub(cr_vec3_load(look->ahead + 3 * v), *at);
-        return look->node_reach[node];
+        return look->node_reach[bodies->node[v]];
     }
-    const cr_carry* carry = &look->carry[bodies->vertex_body[v]];
+    const cr_carry* carry = &look->carry[body];
     const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
     *at = cr_carry_start(carry, p);
     *way = carry->still ? (cr_vec3){0, 0, 0} : cr_vec3_sub(cr_carry_end(carry, p), *at);
@@ -158,7 +157,7 @@ static const cr_distance_face* plane_of(sight* of)
 // The points of a pair at the start, and what is expected of them. Returns how far they may miss
 // that, both sides together.
 static double look_at_pair(const cr_near* near, const cr_near_look* look, const cr_pair* pair,
-                           sight* of)
+                           const int32_t body[2], sight* of)
 {
     double side[2] = {0, 0};
     for (int k = 0; k < 4; k++) {
@@ -170,7 +169,7 @@ static double look_at_pair(const cr_near* near, const cr_near_look* look, const 
         }
         if (of->v[k] != v) {
             of->v[k] = v;
-            of->reach[k] = look_at(near, look, v, &of->at[k], &of->way[k]);
+            of->reach[k] = look_at(near, look, body[side_of(pair, k)], v, &of->at[k], &of->way[k]);
             of->far[k] = fabs(of->way[k].x) + fabs(of->way[k].y) + fabs(of->way[k].z);
         }
         side[side_of(pair, k)] = cr_max(side[side_of(pair, k)], of->reach[k]);
@@ -224,27 +223,32 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     return 1;
 }
 
+// Whether vertex v is one of a body, -1: of none.
+static int is_of(const cr_body_set* bodies, int32_t body, int32_t v)
+{
+    return body >= 0 && v >= bodies->vertex[body] && v < bodies->vertex[body + 1];
+}
+
 static carom_status filter(cr_near* near, const cr_near_look* look)
 {
     const cr_model* model = near->model;
     near->found.count = near->found_at.count = 0;
-    int32_t last[2] = {-1, -1};
+    int32_t body[2] = {-1, -1};
     int touch = 0;
     cr_candidate c = {0};
     sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
-        const int32_t a = model->bodies.vertex_body[pair->v[0]];
-        const int32_t b = model->bodies.vertex_body[pair->v[3]];
-        if (a != last[0] || b != last[1]) {
-            touch = between(near, a, b, &c);
-            last[0] = a;
-            last[1] = b;
+        if (!is_of(&model->bodies, body[0], pair->v[0]) ||
+            !is_of(&model->bodies, body[1], pair->v[3])) {
+            body[0] = model->bodies.vertex_body[pair->v[0]];
+            body[1] = model->bodies.vertex_body[pair->v[3]];
+            touch = between(near, body[0], body[1], &c);
         }
         if (!touch) {
             continue;
         }
-        const double reach = look_at_pair(near, look, pair, &of);
+        const double reach = look_at_pair(near, look, pair, body, &of);
         cr_closest closest;
         if (meets(&of, pair, 2.0 * c.thickness + reach, &closest)) {
             c.pair = *pair;
@@ -365,7 +369,7 @@ carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worke
         const int32_t v = bodies->node_vertex[n];
         near->vertex_reach[v] = look->node_reach[n] + near->margin[bodies->vertex_body[v]];
     }
-    cr_broad_carry(near->broad, look->carry, near->margin);
+    cr_broad_carry(near->broad, look->carry, near->margin, 1);
     carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                         worker_count, &near->pair);
     if (status == CAROM_OK) {

@@ -424,7 +424,7 @@ static void test_carried_bodies_agree_with_brute_force(void)
         for (int step = 0; step < 3; step++) {
             stir(&s, &seed, step == 2 ? 3 : 0.05 * step, 0.2);
             carry_bodies(&s, &seed, step == 2 ? 1 : 0.05 * step, 0.1, carry, margin);
-            cr_broad_carry(broad, carry, margin);
+            cr_broad_carry(broad, carry, margin, 0);
             check_found(&s, broad, &found, &truth);
             for (int32_t i = 0; i < truth.count; i++) {
                 kinds[truth.items[i].kind]++;
@@ -461,7 +461,7 @@ static void test_bodies_of_one_shape(void)
     CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
     for (int step = 0; step < 5; step++) {
         carry_bodies(&s, &seed, 0.1 * step, 0.05, carry, margin);
-        cr_broad_carry(broad, carry, margin);
+        cr_broad_carry(broad, carry, margin, 0);
         check_found(&s, broad, &found, &truth);
         CHECK(found.count > 1000);
     }
@@ -532,7 +532,7 @@ static void test_creeping_bodies_agree_with_brute_force(void)
                 s.reach[v] = carry[i].reach + margin[i];
             }
         }
-        cr_broad_carry(broad, carry, margin);
+        cr_broad_carry(broad, carry, margin, 0);
         check_found(&s, broad, &found, &truth);
         pairs += truth.count;
     }
