@@ -788,6 +788,7 @@ static int may_touch(const cr_surface* s, int32_t a, int32_t b)
 typedef struct copying {
     cr_broad* broad;
     const cr_carry* carry;
+    cr_carry_ends ends; // of carry
     feature_trees* trees;
     feature f;
     int32_t first; // rank of the body's first feature
@@ -806,17 +807,12 @@ static cr_box carried_feature(const copying* c, int32_t item)
     if (c->f != VERTEX) {
         v = &feature_vertices(broad->surface, c->f)[(size_t)corners * (size_t)c->trees->at[rank]];
     }
-    cr_box box = cr_box_empty();
-    for (int k = 0; k < corners; k++) {
-        const cr_vec3 p = cr_vec3_load(broad->p + 3 * (size_t)v[k]);
-        const cr_vec3 a = cr_carry_start(c->carry, p), b = cr_carry_end(c->carry, p);
-        const cr_box way = {{cr_min(a.x, b.x), cr_min(a.y, b.y), cr_min(a.z, b.z)},
-                            {cr_max(a.x, b.x), cr_max(a.y, b.y), cr_max(a.z, b.z)}};
+    cr_box box =
+        cr_carry_ends_point(&c->ends, cr_vec3_load(broad->p + 3 * (size_t)v[0]), c->margin);
+    for (int k = 1; k < corners; k++) {
+        const cr_box way =
+            cr_carry_ends_point(&c->ends, cr_vec3_load(broad->p + 3 * (size_t)v[k]), c->margin);
         box = cr_box_union(&box, &way);
-    }
-    for (int k = 0; k < 3; k++) {
-        box.lo[k] -= c->margin;
-        box.hi[k] += c->margin;
     }
     return box;
 }
@@ -894,7 +890,7 @@ static int copy_node(copying* c, int32_t node, int32_t n)
 {
     const cr_bvh_node* own = &c->trees->own.node.items[node];
     cr_bvh* bvh = &c->trees->bvh;
-    const cr_box box = cr_carry_box(c->carry, &own->box, c->margin);
+    const cr_box box = cr_carry_ends_box(&c->ends, &own->box, c->margin);
     int32_t near = 0;
     for (int32_t i = 0; i < n; i++) {
         const cr_box other = c->other[i];
@@ -996,10 +992,11 @@ static int still_holds(const copying* c, const shortlist* list, double extent, i
 }
 
 // Lists the vertices below a node that may meet the others of the list. False: they are too many.
-static int list_node(const copying* c, const cr_carry* rest, shortlist* list, int32_t node)
+static int list_node(const copying* c, const cr_carry* rest, const cr_carry_ends* ends,
+                     shortlist* list, int32_t node)
 {
     const cr_bvh_node* own = &c->trees->own.node.items[node];
-    const cr_box box = cr_carry_box(rest, &own->box, list->room);
+    const cr_box box = cr_carry_ends_box(ends, &own->box, list->room);
     int meets = 0;
     for (int32_t k = 0; k < list->other_count; k++) {
         meets |= cr_box_meet(&box, &list->other[k]);
@@ -1008,7 +1005,8 @@ static int list_node(const copying* c, const cr_carry* rest, shortlist* list, in
         return 1;
     }
     if (own->right) {
-        return list_node(c, rest, list, node + 1) && list_node(c, rest, list, own->right);
+        return list_node(c, rest, ends, list, node + 1) &&
+               list_node(c, rest, ends, list, own->right);
     }
     for (int32_t i = own->first; i < own->first + own->count; i++) {
         const int32_t item = c->trees->own.item[i];
@@ -1055,7 +1053,8 @@ static int make_list(const copying* c, shortlist* list, int32_t root, double ext
     list->other_count = n;
     list->count = 0;
     list->room = c->margin + gone + spare;
-    if (!list_node(c, &rest, list, root)) {
+    const cr_carry_ends ends = cr_carry_ends_make(&rest);
+    if (!list_node(c, &rest, &ends, list, root)) {
         list->room = -1.0;
         list->pause = LIST_PAUSE;
         return 0;
@@ -1143,6 +1142,7 @@ static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
     }
     copying c = {broad,
                  &broad->carry[body],
+                 cr_carry_ends_make(&broad->carry[body]),
                  trees,
                  f,
                  feature_range(broad->surface, f)[body],
