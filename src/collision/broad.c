@@ -596,6 +596,11 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad);
 }
 
+const int32_t* cr_broad_like(const cr_broad* broad)
+{
+    return broad->like;
+}
+
 // --- boxes ------------------------------------------------------------------------------------
 
 static cr_box swept_box(const cr_broad* broad, int32_t v)

@@ -38,6 +38,7 @@ static int32_t find_node(const cr_zone* zone, int32_t node)
 typedef struct owner {
     int32_t from, to; // its vertices; nothing at first
     int32_t frame;    // -1: cloth
+    int32_t shape;    // from its vertices to those of the body that stands for its shape
     int32_t block;    // of a body that moves, -1: its motion is given, or cloth
 } owner;
 
@@ -49,6 +50,9 @@ static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
                   .to = bodies->vertex[body + 1],
                   .frame = bodies->frame[body],
                   .block = -1};
+    if (task->like && of->frame >= 0) {
+        of->shape = bodies->vertex[task->like[body]] - of->from;
+    }
     if (bodies->kind[body] == CR_BODY_RIGID) {
         of->block = find_frame(task, of->frame);
     }
@@ -63,7 +67,7 @@ static void fill_point(const cr_zone* zone, cr_zone_point* point, owner* of)
         find_owner(task, point->vertex, of);
     }
     const int32_t node = of->frame < 0 ? bodies->node[point->vertex] : -1;
-    point->p = cr_vec3_load(bodies->p + 3 * point->vertex);
+    point->p = cr_vec3_load(bodies->p + 3 * (point->vertex + of->shape));
     point->block = node >= 0 ? find_node(zone, node) : of->block;
     point->rigid = of->block >= 0;
     point->given = (cr_vec3){0, 0, 0};

@@ -421,6 +421,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     cr_zone_task task = cr_island_task(sim, worker, h, from, to);
     task.candidate_count = island->candidate_end - island->candidate_begin;
     task.candidate = candidates_of(sim, island);
+    task.like = sim->near.like;
     task.warm_count = warm_count;
     task.warm = warm;
     cr_zone_report report = {0};

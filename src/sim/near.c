@@ -13,26 +13,44 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     near->carried = cr_memory_take(body_count, 1);
     near->margin = cr_memory_take(body_count, sizeof(double));
     near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
+    near->like = cr_memory_take(body_count, sizeof(int32_t));
     near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
     if (near->parent && near->body_island && near->body && near->carried && near->margin &&
-        near->vertex_reach && near->sheet_mass) {
-        cr_near_weigh(near);
+        near->vertex_reach && near->sheet_mass && near->like) {
         for (int32_t b = 0; b < bodies->body_count; b++) {
             near->carried[b] = bodies->frame[b] >= 0;
         }
         // trees are made per body: its own frame, and the rest shape of a sheet, will do
         status = cr_broad_create(&model->surface, bodies->p, near->carried, &near->broad);
     }
-    if (status != CAROM_OK) {
+    if (status == CAROM_OK) {
+        cr_near_weigh(near);
+    } else {
         cr_near_release(near);
     }
     return status;
 }
 
+// One copy of a shape stays in the cache where a thousand would not. The trees know who is of one
+// shape; but a model whose vertices are parameters may have given them other places since.
+static void find_likes(cr_near* near)
+{
+    const cr_body_set* bodies = &near->model->bodies;
+    const int32_t* like = cr_broad_like(near->broad);
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        const int32_t from = bodies->vertex[b], a = near->carried[b] ? like[b] : b;
+        const size_t bytes = 3 * (size_t)(bodies->vertex[b + 1] - from) * sizeof(double);
+        const int same = bytes == 0 || memcmp(bodies->p + 3 * bodies->vertex[a],
+                                              bodies->p + 3 * from, bytes) == 0;
+        near->like[b] = same ? a : b;
+    }
+}
+
 void cr_near_weigh(cr_near* near)
 {
     const cr_model* model = near->model;
+    find_likes(near);
     for (int32_t s = 0; s < model->sheet_count; s++) {
         near->sheet_mass[s] = 0.0;
         for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
@@ -56,6 +74,7 @@ void cr_near_release(cr_near* near)
     cr_broad_destroy(near->broad);
     cr_array_release(&near->pair);
     cr_array_release(&near->found);
+    cr_array_release(&near->numbers);
     cr_array_release(&near->found_at);
     cr_array_release(&near->candidate);
     cr_array_release(&near->closest);
@@ -67,6 +86,7 @@ void cr_near_release(cr_near* near)
     cr_memory_free(near->margin);
     cr_memory_free(near->vertex_reach);
     cr_memory_free(near->sheet_mass);
+    cr_memory_free(near->like);
     *near = (cr_near){0};
 }
 
@@ -127,7 +147,8 @@ static double look_at(const cr_near* near, const cr_near_look* look, int32_t bod
         return look->node_reach[bodies->node[v]];
     }
     const cr_carry* carry = &look->carry[body];
-    const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+    const int32_t first = bodies->vertex[near->like[body]]; // one copy of a shape
+    const cr_vec3 p = cr_vec3_load(bodies->p + 3 * (v - bodies->vertex[body] + first));
     *at = cr_carry_start(carry, p);
     *way = carry->still ? (cr_vec3){0, 0, 0} : cr_vec3_sub(cr_carry_end(carry, p), *at);
     return carry->reach;
@@ -229,31 +250,45 @@ static int is_of(const cr_body_set* bodies, int32_t body, int32_t v)
     return body >= 0 && v >= bodies->vertex[body] && v < bodies->vertex[body + 1];
 }
 
+// The body of vertex v: most often the one after that of the vertex before, or that one.
+static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
+{
+    if (is_of(bodies, last, v)) {
+        return last;
+    }
+    return last + 1 < bodies->body_count && is_of(bodies, last + 1, v) ? last + 1
+                                                                       : bodies->vertex_body[v];
+}
+
 static carom_status filter(cr_near* near, const cr_near_look* look)
 {
     const cr_model* model = near->model;
-    near->found.count = near->found_at.count = 0;
+    near->found.count = near->found_at.count = near->numbers.count = 0;
     int32_t body[2] = {-1, -1};
     int touch = 0;
-    cr_candidate c = {0};
+    double thickness = 0.0;
     sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
         if (!is_of(&model->bodies, body[0], pair->v[0]) ||
             !is_of(&model->bodies, body[1], pair->v[3])) {
-            body[0] = model->bodies.vertex_body[pair->v[0]];
-            body[1] = model->bodies.vertex_body[pair->v[3]];
+            cr_candidate c = {0};
+            body[0] = body_of(&model->bodies, body[0], pair->v[0]);
+            body[1] = body_of(&model->bodies, body[1], pair->v[3]);
             touch = between(near, body[0], body[1], &c);
+            thickness = c.thickness;
+            if (touch && !cr_array_push(&near->numbers, c)) {
+                return CAROM_ERR_MEMORY;
+            }
         }
         if (!touch) {
             continue;
         }
         const double reach = look_at_pair(near, look, pair, body, &of);
         cr_closest closest;
-        if (meets(&of, pair, 2.0 * c.thickness + reach, &closest)) {
-            c.pair = *pair;
-            c.start = closest.distance;
-            if (!cr_array_push(&near->found, c) || !cr_array_push(&near->found_at, closest)) {
+        if (meets(&of, pair, 2.0 * thickness + reach, &closest)) {
+            const cr_near_found found = {*pair, near->numbers.count - 1};
+            if (!cr_array_push(&near->found, found) || !cr_array_push(&near->found_at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
             for (int k = 0; k < 4; k++) {
@@ -286,7 +321,7 @@ static void join(int32_t* parent, int32_t a, int32_t b)
     }
 }
 
-static int32_t island_of(const cr_near* near, const cr_candidate* c)
+static int32_t island_of(const cr_near* near, const cr_near_found* c)
 {
     const int32_t* vertex_body = near->model->bodies.vertex_body;
     const int32_t a = near->body_island[vertex_body[c->pair.v[0]]];
@@ -357,7 +392,10 @@ static carom_status group(cr_near* near)
     for (int32_t i = 0; i < near->found.count; i++) {
         cr_island* island = &near->island.items[island_of(near, &near->found.items[i])];
         near->closest.items[island->candidate_end] = near->found_at.items[i];
-        near->candidate.items[island->candidate_end++] = near->found.items[i];
+        cr_candidate* c = &near->candidate.items[island->candidate_end++];
+        *c = near->numbers.items[near->found.items[i].numbers];
+        c->pair = near->found.items[i].pair;
+        c->start = near->found_at.items[i].distance;
     }
     return CAROM_OK;
 }
