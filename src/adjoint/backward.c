@@ -146,7 +146,7 @@ carom_status cr_backward_recall(cr_worker* worker, cr_sim* sim, const cr_record*
             return CAROM_ERR_MEMORY;
         }
     }
-    cr_island_aim(sim, worker, part->h);
+    cr_island_aim(sim, worker, part->h, NULL);
     const carom_status predicted = cr_island_predict(sim, worker, part->h, part->from, part->to);
     if (predicted != CAROM_OK) {
         return predicted;
@@ -398,7 +398,7 @@ static carom_status predict_adj(cr_backward* b, cr_sim* sim, const cr_record_par
     if (!b->model->world.cloth_paper || b->worker.sheet.count == 0) {
         return CAROM_OK;
     }
-    cr_island_aim(sim, &b->worker, part->h);
+    cr_island_aim(sim, &b->worker, part->h, NULL);
     const cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
     return cr_zone_predict_adj(b->worker.zone, &task, &b->zone);
 }

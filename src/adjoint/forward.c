@@ -372,7 +372,7 @@ static carom_status predict_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
     if (!f->model->world.cloth_paper || f->worker.sheet.count == 0) {
         return CAROM_OK;
     }
-    cr_island_aim(sim, &f->worker, part->h);
+    cr_island_aim(sim, &f->worker, part->h, NULL);
     const cr_zone_task task = cr_island_task(sim, &f->worker, part->h, part->from, part->to);
     const carom_status status = cr_zone_predict_jvp(f->worker.zone, &task, count, f->zone.items);
     return status == CAROM_OK ? cr_backward_recall(&f->worker, sim, record, part) : status;

@@ -55,6 +55,12 @@ typedef struct group {
     int32_t key;  // first of its keys in the result
 } group;
 
+// The sides of a face that does not move, as planes that stand upright on it: n.x > d is beyond.
+typedef struct rim {
+    cr_vec3 n[3];
+    double d[3]; // m, NaN: nothing is
+} rim;
+
 typedef struct feature_trees {
     cr_bvh bvh;      // of loose bodies, and behind them what a call copied of carried ones
     int32_t* root;   // [body_count] first node of each body's tree in bvh, -1: none
@@ -63,9 +69,10 @@ typedef struct feature_trees {
     int32_t* corner; // [corners*loose] vertices, by place; none for VERTEX
     int32_t* at;     // [count] feature of each rank; none for VERTEX, whose rank is its index
     int32_t loose_nodes, loose_items;
-    cr_bvh own;        // of the first carried body of each shape, in its frame, items by rank less
-                       // the body's first; boxes of nodes alone
-    int32_t* own_root; // [body_count] of each carried body in own, -1: none
+    cr_bvh own;         // of the first carried body of each shape, in its frame, items by rank less
+                        // the body's first; boxes of nodes alone
+    int32_t* own_root;  // [body_count] of each carried body in own, -1: none
+    CR_ARRAY(rim) rims; // of FACE, for the places behind those of loose bodies
 } feature_trees;
 
 enum { LISTED = 64, LISTED_BOXES = 2 };
@@ -121,6 +128,7 @@ struct cr_broad {
     const cr_carry* carry;
     const double* margin;
     const int32_t* role; // [body_count] or NULL
+    int32_t sparing;
     cr_pair* out;
 };
 
@@ -555,6 +563,7 @@ void cr_broad_destroy(cr_broad* broad)
         cr_memory_free(broad->of[f].end);
         cr_memory_free(broad->of[f].first);
         cr_memory_free(broad->of[f].own_root);
+        cr_array_release(&broad->of[f].rims);
         cr_memory_free(broad->of[f].corner);
         cr_memory_free(broad->of[f].at);
     }
@@ -586,6 +595,11 @@ void cr_broad_destroy(cr_broad* broad)
     cr_array_release(&broad->jobs);
     cr_array_release(&broad->busy);
     cr_memory_free(broad);
+}
+
+const int32_t* cr_broad_like(const cr_broad* broad)
+{
+    return broad->like;
 }
 
 // --- boxes ------------------------------------------------------------------------------------
@@ -792,6 +806,7 @@ static int may_touch(const cr_broad* broad, int32_t a, int32_t b)
 typedef struct copying {
     cr_broad* broad;
     const cr_carry* carry;
+    cr_carry_ends ends; // of carry
     feature_trees* trees;
     feature f;
     int32_t first; // rank of the body's first feature
@@ -810,19 +825,35 @@ static cr_box carried_feature(const copying* c, int32_t item)
     if (c->f != VERTEX) {
         v = &feature_vertices(broad->surface, c->f)[(size_t)corners * (size_t)c->trees->at[rank]];
     }
-    cr_box box = cr_box_empty();
-    for (int k = 0; k < corners; k++) {
-        const cr_vec3 p = cr_vec3_load(broad->p + 3 * (size_t)v[k]);
-        const cr_vec3 a = cr_carry_start(c->carry, p), b = cr_carry_end(c->carry, p);
-        const cr_box way = {{cr_min(a.x, b.x), cr_min(a.y, b.y), cr_min(a.z, b.z)},
-                            {cr_max(a.x, b.x), cr_max(a.y, b.y), cr_max(a.z, b.z)}};
+    cr_box box =
+        cr_carry_ends_point(&c->ends, cr_vec3_load(broad->p + 3 * (size_t)v[0]), c->margin);
+    for (int k = 1; k < corners; k++) {
+        const cr_box way =
+            cr_carry_ends_point(&c->ends, cr_vec3_load(broad->p + 3 * (size_t)v[k]), c->margin);
         box = cr_box_union(&box, &way);
     }
-    for (int k = 0; k < 3; k++) {
-        box.lo[k] -= c->margin;
-        box.hi[k] += c->margin;
-    }
     return box;
+}
+
+// What stands upright on the sides of a face, a margin away from it.
+static rim rim_of(const copying* c, int32_t item)
+{
+    rim out = {.d = {(double)NAN, (double)NAN, (double)NAN}};
+    if (!c->carry->still || !c->broad->sparing) {
+        return out;
+    }
+    const int32_t* v = &c->broad->surface->face[3 * (size_t)c->trees->at[item + c->like]];
+    cr_vec3 x[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = cr_carry_start(c->carry, cr_vec3_load(c->broad->p + 3 * (size_t)v[k]));
+    }
+    const cr_vec3 normal = cr_vec3_cross(cr_vec3_sub(x[1], x[0]), cr_vec3_sub(x[2], x[0]));
+    for (int k = 0; k < 3; k++) {
+        const cr_vec3 side = cr_vec3_cross(cr_vec3_sub(x[(k + 1) % 3], x[k]), normal);
+        out.n[k] = cr_vec3_scale(1.0 / cr_vec3_norm(side), side); // NaN of a face without area
+        out.d[k] = cr_vec3_dot(out.n[k], x[k]) + c->margin;
+    }
+    return out;
 }
 
 static int meets_any(const copying* c, const cr_box* box, int32_t n)
@@ -846,6 +877,9 @@ static int copy_leaf(copying* c, const int32_t* item, int32_t count, int32_t n)
     for (int32_t i = 0; i < count; i++) {
         const cr_box box = carried_feature(c, item[i]);
         if (meets_any(c, &box, n)) {
+            if (c->f == FACE && !cr_array_push(&c->trees->rims, rim_of(c, item[i]))) {
+                return 0;
+            }
             bvh->item[bvh->item_count] = item[i] + c->first;
             bvh->box[bvh->item_count++] = box;
             copy.box = cr_box_union(&copy.box, &box);
@@ -874,7 +908,7 @@ static int copy_node(copying* c, int32_t node, int32_t n)
 {
     const cr_bvh_node* own = &c->trees->own.node.items[node];
     cr_bvh* bvh = &c->trees->bvh;
-    const cr_box box = cr_carry_box(c->carry, &own->box, c->margin);
+    const cr_box box = cr_carry_ends_box(&c->ends, &own->box, c->margin);
     int32_t near = 0;
     for (int32_t i = 0; i < n; i++) {
         const cr_box other = c->other[i];
@@ -976,10 +1010,11 @@ static int still_holds(const copying* c, const shortlist* list, double extent, i
 }
 
 // Lists the vertices below a node that may meet the others of the list. False: they are too many.
-static int list_node(const copying* c, const cr_carry* rest, shortlist* list, int32_t node)
+static int list_node(const copying* c, const cr_carry* rest, const cr_carry_ends* ends,
+                     shortlist* list, int32_t node)
 {
     const cr_bvh_node* own = &c->trees->own.node.items[node];
-    const cr_box box = cr_carry_box(rest, &own->box, list->room);
+    const cr_box box = cr_carry_ends_box(ends, &own->box, list->room);
     int meets = 0;
     for (int32_t k = 0; k < list->other_count; k++) {
         meets |= cr_box_meet(&box, &list->other[k]);
@@ -988,7 +1023,8 @@ static int list_node(const copying* c, const cr_carry* rest, shortlist* list, in
         return 1;
     }
     if (own->right) {
-        return list_node(c, rest, list, node + 1) && list_node(c, rest, list, own->right);
+        return list_node(c, rest, ends, list, node + 1) &&
+               list_node(c, rest, ends, list, own->right);
     }
     for (int32_t i = own->first; i < own->first + own->count; i++) {
         const int32_t item = c->trees->own.item[i];
@@ -1035,7 +1071,8 @@ static int make_list(const copying* c, shortlist* list, int32_t root, double ext
     list->other_count = n;
     list->count = 0;
     list->room = c->margin + gone + spare;
-    if (!list_node(c, &rest, list, root)) {
+    const cr_carry_ends ends = cr_carry_ends_make(&rest);
+    if (!list_node(c, &rest, &ends, list, root)) {
         list->room = -1.0;
         list->pause = LIST_PAUSE;
         return 0;
@@ -1123,6 +1160,7 @@ static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
     }
     copying c = {broad,
                  &broad->carry[body],
+                 cr_carry_ends_make(&broad->carry[body]),
                  trees,
                  f,
                  feature_range(broad->surface, f)[body],
@@ -1151,6 +1189,7 @@ static carom_status copy_carried(cr_broad* broad)
         feature_trees* trees = &broad->of[f];
         trees->bvh.node.count = trees->loose_nodes;
         trees->bvh.item_count = trees->loose_items;
+        trees->rims.count = 0;
         for (int32_t b = 0; b < bodies; b++) {
             trees->root[b] = broad->carried[b] ? UNCOPIED : trees->root[b];
         }
@@ -1171,7 +1210,9 @@ typedef struct search {
     const cr_bvh *a, *b;
     const int32_t *corner_a, *corner_b; // of a body with itself
     const int32_t* at;                  // edge of each rank
-    uint64_t base;                      // the kind, at its place in the key
+    const rim* rims;                    // of faces from place first_rim on
+    int32_t first_rim;
+    uint64_t base; // the kind, at its place in the key
     int32_t shift, kind;
     cr_keys* keys;
     cr_keys_cursor* cursor;
@@ -1191,6 +1232,22 @@ static int32_t sift(const cr_bvh* bvh, const cr_bvh_node* leaf, const cr_box* bo
     return n;
 }
 
+// The two triangles of a floor have the same box, and nearly everything on it stands over one of
+// them. All that is in a box of half sides h around c is beyond a side when c is by H = h_x + h_y +
+// h_z; asked for 3 H, which leaves 2 H. In H there is the way of each vertex, half of it, and three
+// times what it may miss that by: no vertex of the box comes near the face on any way, however it
+// is measured.
+static int is_beyond(const rim* side, const cr_box* box)
+{
+    const cr_vec3 c = {0.5 * (box->lo[0] + box->hi[0]), 0.5 * (box->lo[1] + box->hi[1]),
+                       0.5 * (box->lo[2] + box->hi[2])};
+    const double size =
+        0.5 * (box->hi[0] - box->lo[0] + box->hi[1] - box->lo[1] + box->hi[2] - box->lo[2]);
+    return (cr_vec3_dot(side->n[0], c) > side->d[0] + 3.0 * size) |
+           (cr_vec3_dot(side->n[1], c) > side->d[1] + 3.0 * size) |
+           (cr_vec3_dot(side->n[2], c) > side->d[2] + 3.0 * size);
+}
+
 static void search_leaves(int32_t node_a, int32_t node_b, void* user)
 {
     search* s = user;
@@ -1203,6 +1260,10 @@ static void search_leaves(int32_t node_a, int32_t node_b, void* user)
     const int32_t n_b = sift(s->b, b, &a->box, near_b);
     uint64_t* out = cr_keys_room(s->keys, s->cursor);
     for (int32_t i = 0; i < n_a; i++) {
+        if (s->kind == CR_PAIR_PT && near_a[i] >= s->first_rim &&
+            is_beyond(&s->rims[near_a[i] - s->first_rim], &b->box)) {
+            continue;
+        }
         const cr_box box = s->a->box[near_a[i]];
         const uint64_t first = s->base | (uint64_t)s->a->item[near_a[i]] << s->shift;
         for (int32_t j = 0; j < n_b; j++) {
@@ -1503,6 +1564,8 @@ static void search_job(int32_t job, int32_t worker, void* user)
                     .corner_a = first->corner,
                     .corner_b = second->corner,
                     .at = first->at,
+                    .rims = first->rims.items,
+                    .first_rim = first->loose_items,
                     .base = (uint64_t)t->kind << 62,
                     .shift = 31,
                     .kind = t->kind,
@@ -1623,8 +1686,9 @@ static carom_status write_groups(cr_broad* broad, int32_t worker_count, int32_t 
     return CAROM_OK;
 }
 
-void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin)
+void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin, int32_t sparing)
 {
+    broad->sparing = sparing;
     broad->carry = carry;
     broad->margin = margin;
 }

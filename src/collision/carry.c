@@ -63,32 +63,46 @@ double cr_carry_off_segment(cr_vec3 a, cr_vec3 b, cr_vec3 x)
     return cr_vec3_norm(cr_vec3_add_scaled(gone, -s, way));
 }
 
-// R b + t for a box b: its middle is carried, its half sides by |R|.
-static cr_box carried(cr_mat3 r, cr_vec3 t, const cr_box* local, double margin)
+cr_carry_ends cr_carry_ends_make(const cr_carry* c)
 {
-    const double at[3] = {t.x, t.y, t.z};
+    const double t[2][3] = {{c->t0.x, c->t0.y, c->t0.z}, {c->t1.x, c->t1.y, c->t1.z}};
+    cr_carry_ends out;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            out.r[i][k] = (cr_carry_two){c->r0.m[i][k], c->r1.m[i][k]};
+            out.size[i][k] = (cr_carry_two){fabs(c->r0.m[i][k]), fabs(c->r1.m[i][k])};
+        }
+        out.t[i] = (cr_carry_two){t[0][i], t[1][i]};
+        out.far[i] = (cr_carry_two){fabs(t[0][i]), fabs(t[1][i])};
+    }
+    return out;
+}
+
+// R b + t for a box b: its middle is carried, its half sides by |R|.
+cr_box cr_carry_ends_box(const cr_carry_ends* c, const cr_box* local, double margin)
+{
+    double m[3], side[3];
+    for (int k = 0; k < 3; k++) {
+        m[k] = 0.5 * local->lo[k] + 0.5 * local->hi[k];
+        side[k] = 0.5 * local->hi[k] - 0.5 * local->lo[k];
+    }
     cr_box box;
     for (int i = 0; i < 3; i++) {
-        double middle = at[i], half = 0.0, size = fabs(at[i]);
-        for (int k = 0; k < 3; k++) {
-            const double m = 0.5 * local->lo[k] + 0.5 * local->hi[k];
-            middle += r.m[i][k] * m;
-            half += fabs(r.m[i][k]) * (0.5 * local->hi[k] - 0.5 * local->lo[k]);
-            size += fabs(m);
-        }
-        half += margin + rounding * (size + half + margin);
-        box.lo[i] = middle - half;
-        box.hi[i] = middle + half;
+        const cr_carry_two middle =
+            c->t[i] + c->r[i][0] * m[0] + c->r[i][1] * m[1] + c->r[i][2] * m[2];
+        const cr_carry_two half =
+            c->size[i][0] * side[0] + c->size[i][1] * side[1] + c->size[i][2] * side[2];
+        const cr_carry_two size = c->far[i] + fabs(m[0]) + fabs(m[1]) + fabs(m[2]);
+        const cr_carry_two grown = half + (margin + rounding * (size + half + margin));
+        const cr_carry_two lo = middle - grown, hi = middle + grown;
+        box.lo[i] = cr_min(lo[0], lo[1]);
+        box.hi[i] = cr_max(hi[0], hi[1]);
     }
     return box;
 }
 
 cr_box cr_carry_box(const cr_carry* c, const cr_box* local, double margin)
 {
-    const cr_box first = carried(c->r0, c->t0, local, margin);
-    if (c->still) {
-        return first;
-    }
-    const cr_box last = carried(c->r1, c->t1, local, margin);
-    return cr_box_union(&first, &last);
+    const cr_carry_ends ends = cr_carry_ends_make(c);
+    return cr_carry_ends_box(&ends, local, margin);
 }

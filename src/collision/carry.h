@@ -43,3 +43,28 @@ double cr_carry_off_segment(cr_vec3 a, cr_vec3 b, cr_vec3 x);
 // A box around the ways of all points of `local`, grown by `margin` m; never too small, whatever
 // was rounded.
 cr_box cr_carry_box(const cr_carry* c, const cr_box* local, double margin);
+
+// Both ends of a way side by side, for many boxes and points of one body: every sum and product
+// is that of two numbers at once, and what comes of each is what it would be alone.
+typedef double cr_carry_two __attribute__((vector_size(16)));
+typedef struct cr_carry_ends {
+    cr_carry_two r[3][3], size[3][3]; // entries of R0 and R1, and their absolute values
+    cr_carry_two t[3], far[3];        // m, likewise of t0 and t1
+} cr_carry_ends;
+
+cr_carry_ends cr_carry_ends_make(const cr_carry* c);
+// As cr_carry_box, to the bit.
+cr_box cr_carry_ends_box(const cr_carry_ends* c, const cr_box* local, double margin);
+
+// The box around the way of one point, that is around cr_carry_start and cr_carry_end, grown by
+// margin m.
+static inline cr_box cr_carry_ends_point(const cr_carry_ends* c, cr_vec3 p, double margin)
+{
+    cr_box box;
+    for (int i = 0; i < 3; i++) {
+        const cr_carry_two x = c->r[i][0] * p.x + c->r[i][1] * p.y + c->r[i][2] * p.z + c->t[i];
+        box.lo[i] = cr_min(x[0], x[1]) - margin;
+        box.hi[i] = cr_max(x[0], x[1]) + margin;
+    }
+    return box;
+}

@@ -56,6 +56,11 @@ typedef struct plane {
     double alpha, e11, e22, ww;
 } plane;
 
+static inline plane plane_of(const cr_distance_face* face)
+{
+    return (plane){face->w, face->alpha, face->e11, face->e22, face->ww};
+}
+
 static inline plane plane_make(cr_vec3 e1, cr_vec3 e2)
 {
     plane p;
@@ -203,27 +208,71 @@ static void closest_on_rim(const cr_vec3 e[3], const cr_vec3 d[3], const double 
     set_edge(at, best_k, best);
 }
 
-static void closest_pt(const cr_vec3 x[4], cr_closest* at)
+static inline cr_distance_face face_make(const cr_vec3 x[3])
 {
-    const cr_vec3 e1 = cr_vec3_sub(x[1], x[0]);
-    const cr_vec3 e2 = cr_vec3_sub(x[2], x[0]);
-    const cr_vec3 d = cr_vec3_sub(x[3], x[0]);
+    const cr_vec3 e1 = cr_vec3_sub(x[1], x[0]), e2 = cr_vec3_sub(x[2], x[0]);
     const plane p = plane_make(e1, e2);
+    return (cr_distance_face){{x[0], x[1], x[2]}, e1, e2, p.w, p.alpha, p.e11, p.e22, p.ww};
+}
+
+cr_distance_face cr_distance_face_make(const cr_vec3 x[3])
+{
+    return face_make(x);
+}
+
+// Beyond the edge opposite to corner k the point is at least as far away as from the edge's line,
+// -beta_k times the height of that corner; and it is never nearer than the plane. The heights are
+// |e1||w| over the lengths of the edges. Asked for twice the range, so that no rounding matters.
+static inline int is_beyond(const cr_distance_face* face, const split* s, const double beta[3],
+                            double range)
+{
+    const double far2 = 4.0 * range * range;
+    const double area2 = face->e11 * face->ww;
+    const double edge2[3] = {cr_vec3_norm2(cr_vec3_sub(face->e2, face->e1)), face->e22, face->e11};
+    int beyond = cr_vec3_norm2(s->r) > far2;
+    for (int k = 0; k < 3; k++) {
+        beyond |= (beta[k] < 0.0) & (beta[k] * beta[k] * area2 > far2 * edge2[k]);
+    }
+    return beyond;
+}
+
+// Inlined for both callers: without a range, and without a face that is kept, much of it is not
+// needed.
+__attribute__((always_inline)) static inline int
+closest_to_face(const cr_distance_face* face, cr_vec3 y, double range, cr_closest* at)
+{
+    const cr_vec3 d = cr_vec3_sub(y, face->x[0]);
+    const plane p = plane_of(face);
     split s;
     double beta[3] = {0.0, 0.0, 0.0}; // no plane: every edge is an outer one
-    if (split_make(&p, e1, d, &s)) {
+    if (split_make(&p, face->e1, d, &s)) {
         beta[0] = 1.0 - s.b1 - s.b2;
         beta[1] = s.b1;
         beta[2] = s.b2;
+        if (range < HUGE_VAL && is_beyond(face, &s, beta, range)) {
+            return 0;
+        }
         if (beta[0] > 0.0 && beta[1] > 0.0 && beta[2] > 0.0) {
             set_weights(at, -beta[0], -beta[1], -beta[2], 1.0);
-            set_interior_normal(at, &p, e1, e2, d, s.r);
-            return;
+            set_interior_normal(at, &p, face->e1, face->e2, d, s.r);
+            return 1;
         }
     }
-    const cr_vec3 e[3] = {e1, cr_vec3_sub(x[2], x[1]), cr_vec3_neg(e2)};
-    const cr_vec3 to[3] = {d, cr_vec3_sub(x[3], x[1]), cr_vec3_sub(x[3], x[2])};
+    const cr_vec3 e[3] = {face->e1, cr_vec3_sub(face->x[2], face->x[1]), cr_vec3_neg(face->e2)};
+    const cr_vec3 to[3] = {d, cr_vec3_sub(y, face->x[1]), cr_vec3_sub(y, face->x[2])};
     closest_on_rim(e, to, beta, at);
+    return 1;
+}
+
+int cr_distance_face_closest(const cr_distance_face* face, cr_vec3 y, double range, cr_closest* at)
+{
+    return closest_to_face(face, y, range, at);
+}
+
+static void closest_pt(const cr_vec3 x[4], cr_closest* at)
+{
+    const cr_distance_face face = face_make(x);
+    closest_to_face(&face, x[3], HUGE_VAL, at);
 }
 
 // Minimum of the convex |d - s a + t b|^2 over the unit square of (s,t): clamp the free minimum's

@@ -22,6 +22,19 @@ typedef struct cr_closest {
 // D and n are continuous across sub-features. Finite x up to 1e70 m, edges 0 or above 1e-70 m.
 cr_closest cr_distance_closest(int32_t kind, const cr_vec3 x[4]);
 
+// A triangle that many points are held against: what can be said of it without them.
+typedef struct cr_distance_face {
+    cr_vec3 x[3];               // m
+    cr_vec3 e1, e2;             // m, x1 - x0 and x2 - x0
+    cr_vec3 w;                  // m, e2 = alpha e1 + w, w normal to e1
+    double alpha, e11, e22, ww; // e11 = e1.e1, ...
+} cr_distance_face;
+
+cr_distance_face cr_distance_face_make(const cr_vec3 x[3]);
+// *at is that of cr_distance_closest to the bit. False when y is seen at once to be more than range
+// m away: *at is then not set.
+int cr_distance_face_closest(const cr_distance_face* face, cr_vec3 y, double range, cr_closest* at);
+
 // hess[3k+i][3l+j] = d2 D / dx_k,i dx_l,j with the sub-feature as found in *at; symmetric to the
 // bit; zero for points that do not take part and for D = 0. It jumps by O(1/D) where the
 // sub-feature changes. Edge vectors of an interior pair that meet under a sine below 1e-6 count as

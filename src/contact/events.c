@@ -175,6 +175,16 @@ static carom_status begin_near(cr_events* events)
     return CAROM_OK;
 }
 
+// Whether a body that takes part in what is about to happen must be asked first.
+static int unasked(const cr_events* events, int32_t index)
+{
+    if (index < 0) {
+        return 0;
+    }
+    const cr_events_body* body = &events->body.items[index];
+    return body->touching && !body->asked && body->impacts == 0;
+}
+
 // Everybody at the start, and which pairs may meet. *hits: whether any does.
 static carom_status begin(cr_events* events, int32_t* hits)
 {
@@ -183,10 +193,12 @@ static carom_status begin(cr_events* events, int32_t* hits)
         status = begin_near(events);
     }
     *hits = 0;
-    // only now it is known who rests
+    // Only now it is known who rests. A lone body that does is asked before anything happens to it,
+    // and then all its pairs look again: whatever hits it is enough to know that.
+    const int lone = events->body.count == 1 && unasked(events, 0);
     for (int32_t i = 0; i < events->near.count && status == CAROM_OK; i++) {
         double* toi = &events->toi.items[i];
-        if (*toi < HUGE_VAL) {
+        if (*toi < HUGE_VAL && !(lone && *hits)) {
             *toi = cr_events_path_search(events, &events->near.items[i]);
             *hits += *toi < HUGE_VAL;
         }
@@ -267,6 +279,16 @@ static void forget(cr_events* events, const cr_events_impact* impact)
     events->row.count = impact->row_begin;
 }
 
+// Those that begin() left for later.
+static void search_rest(cr_events* events)
+{
+    for (int32_t i = 0; i < events->near.count; i++) {
+        if (events->toi.items[i] == 0.0) {
+            events->toi.items[i] = cr_events_path_search(events, &events->near.items[i]);
+        }
+    }
+}
+
 // Asks of a body whether it rests on something; if it does it has another path from now on.
 static carom_status ask_support(cr_events* events, int32_t index)
 {
@@ -281,6 +303,7 @@ static carom_status ask_support(cr_events* events, int32_t index)
     }
     if (status != CAROM_OK || !pushes(events, &impact)) {
         forget(events, &impact);
+        search_rest(events);
         return CAROM_OK;
     }
     if (!cr_array_push(&events->impact, impact)) {
@@ -289,16 +312,6 @@ static carom_status ask_support(cr_events* events, int32_t index)
     follow_support(events, events->impact.count - 1);
     search_again(events, &impact);
     return CAROM_OK;
-}
-
-// Whether a body that takes part in what is about to happen must be asked first.
-static int unasked(const cr_events* events, int32_t index)
-{
-    if (index < 0) {
-        return 0;
-    }
-    const cr_events_body* body = &events->body.items[index];
-    return body->touching && !body->asked && body->impacts == 0;
 }
 
 static carom_status report_contacts(cr_events* events, const cr_events_impact* impact)

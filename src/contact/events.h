@@ -35,12 +35,14 @@ typedef struct cr_events_task {
     const int32_t* frame; // rigid frames, ascending
     int32_t candidate_count;
     const cr_candidate* candidate;
-    const cr_vec3* obstacle0; // [vertex_count] m, fixed and kinematic vertices at time 0
-    const cr_vec3* obstacle1; // [vertex_count] m, the same at time 1; straight in between
-    double from, to;          // 0..1, the part of that motion that belongs to this step
-    double friction_speed;    // m/s, slips below it stick
-    double bounce_floor;      // 1, impacts slower than this many h * |acceleration| do not bounce
-    int32_t max_events;       // of one body; the zone takes the rest
+    const cr_closest* closest; // [candidate_count] at the start; NULL: not known
+    const double* start;       // [3*vertex_count] m, there, of all that is a candidate; as closest
+    const cr_vec3* obstacle0;  // [vertex_count] m, fixed and kinematic vertices at time 0
+    const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1; straight in between
+    double from, to;           // 0..1, the part of that motion that belongs to this step
+    double friction_speed;     // m/s, slips below it stick
+    double bounce_floor;       // 1, impacts slower than this many h * |acceleration| do not bounce
+    int32_t max_events;        // of one body; the zone takes the rest
 } cr_events_task;
 
 // One contact of an impact.

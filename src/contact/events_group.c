@@ -124,8 +124,7 @@ static double look_at(group* g, cr_events_near* near)
             spin[side] = cr_events_path_spin(events, body, s);
         }
     }
-    cr_events_path_points(events, near, pose, s, x, given);
-    near->at = cr_distance_closest(pair->kind, x);
+    near->at = cr_events_path_closest(events, near, pose, s, x, given);
     near->gap = near->at.distance - events->task->candidate[near->candidate].thickness;
     near->place = (cr_vec3){0};
     for (int k = 0; k < 4; k++) {

@@ -372,7 +372,8 @@ static int solve_lcp(cr_events_impulse_system* system)
         }
     }
     for (int32_t step = 0; step < LCP_STEPS; step++) {
-        const int32_t all = cr_events_impulse_factor(system);
+        const int32_t all =
+            step == 0 && system->known ? system->known : cr_events_impulse_factor(system);
         if (all == 0) {
             return 0;
         }
@@ -550,17 +551,24 @@ static void start(cr_events_impulse_system* system)
 
 static int solve_smooth(cr_events_impulse_system* system)
 {
+    int32_t all = system->n + system->pairs, ok = 1;
+    double rubs = 0.0;
     for (int32_t c = 0; c < system->m; c++) {
         memcpy(system->line[c].b, system->line[c].a, sizeof system->line[c].b);
+        rubs = cr_max(rubs, system->line[c].mu);
     }
-    // one linear problem, and once more for its round-off
-    for (int i = 0; i < 2; i++) {
-        if (!solve_lcp(system)) {
-            return 0;
+    // one linear problem, and once more for its round-off; without friction by the same factor
+    for (int i = 0; i < 2 && ok; i++) {
+        ok = solve_lcp(system);
+        if (ok) {
+            take_step(system, 1.0);
         }
-        take_step(system, 1.0);
+        for (int32_t c = 0; c < system->m && i == 0; c++) {
+            all += system->line[c].active != 0;
+        }
+        system->known = ok && i == 0 && !(rubs > 0.0) ? all : 0;
     }
-    return 1;
+    return ok;
 }
 
 // From sticking below any speed down to `stick`.

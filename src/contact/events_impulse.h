@@ -29,7 +29,9 @@ typedef struct cr_events_impulse_line {
 typedef struct cr_events_impulse_system {
     int32_t n, m, pairs;
     int32_t lagged; // nonzero: friction by the old impulses, which makes the matrix symmetric
-    double unit;    // kg
+    int32_t
+        known;   // nonzero: the size of the matrix, which is factored with the rows that are active
+    double unit; // kg
     const cr_events_member* member;
     cr_events_row* row;
     cr_events_impulse_line* line;                   // [m]

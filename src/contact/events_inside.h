@@ -66,6 +66,7 @@ typedef struct cr_events_stand {
     cr_vec3 spin;  // rad/s, momentary
     double turned; // rad, at most, before the segment began
     double swing;  // m, how far its turning may take a point of it by the end of the step, at most
+    double roam;   // m, how far a point of it may be from its start until then, at most
 } cr_events_stand;
 
 // A body in an impact. (spin, velocity) before and after.
@@ -150,6 +151,10 @@ void cr_events_path_changed(cr_events* events, int32_t body);
 // Whether a pair is too far apart to touch from time s on, by what is known without looking.
 int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s);
 // The points of a near pair: where they are; of those whose motion is given the velocity too.
+// Returns how near the sides come to each other there.
+cr_closest cr_events_path_closest(const cr_events* events, const cr_events_near* near,
+                                  const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
+                                  cr_vec3 given[4]);
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,
                            const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
                            cr_vec3 given[4]);

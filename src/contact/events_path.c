@@ -46,7 +46,10 @@ static cr_events_stand* stand_at(cr_events* events, int32_t body, double s)
     pose->turning = cr_mat3_apply(pose->r, segment->rate);
     const double angle =
         stand->turned + (events->task->h - segment->from) * cr_vec3_norm(segment->rate);
+    const double left = events->task->h - s;
     stand->swing = cr_min(angle, 2.0) * b->extent;
+    stand->roam = stand->swing + (cr_vec3_norm(pose->u) + left * cr_vec3_norm(pose->v) +
+                                  0.5 * left * left * cr_vec3_norm(b->a));
     stand->s = s;
     stand->segment = b->segment;
     stand->spins = 0;
@@ -84,6 +87,12 @@ cr_vec3 cr_events_path_spin(cr_events* events, int32_t body, double s)
     return stand->spin;
 }
 
+static cr_vec3 given_velocity(const cr_events_task* task, int32_t vertex)
+{
+    const cr_vec3 whole = cr_vec3_sub(task->obstacle1[vertex], task->obstacle0[vertex]);
+    return cr_vec3_scale((task->to - task->from) / task->h, whole);
+}
+
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,
                            const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
                            cr_vec3 given[4])
@@ -106,8 +115,36 @@ void cr_events_path_points(const cr_events* events, const cr_events_near* near,
         const cr_vec3 whole = cr_vec3_sub(task->obstacle1[vertex], begin);
         const double part = task->to - task->from;
         x[k] = cr_vec3_add_scaled(begin, task->from + part * (s / task->h), whole);
-        given[k] = cr_vec3_scale(part / task->h, whole);
+        given[k] = given_velocity(task, vertex);
     }
+}
+
+// Whether a side is where the step found it, on the path it began with.
+static int unmoved(const cr_events* events, int32_t body, double s)
+{
+    return s == 0.0 &&
+           (body < 0 || events->segment.items[events->body.items[body].segment].impact < 0);
+}
+
+cr_closest cr_events_path_closest(const cr_events* events, const cr_events_near* near,
+                                  const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
+                                  cr_vec3 given[4])
+{
+    const cr_events_task* task = events->task;
+    const cr_pair* pair = &task->candidate[near->candidate].pair;
+    if (!task->closest || !unmoved(events, near->side[0], s) ||
+        !unmoved(events, near->side[1], s)) {
+        cr_events_path_points(events, near, pose, s, x, given);
+        return cr_distance_closest(pair->kind, x);
+    }
+    for (int k = 0; k < 4; k++) {
+        const int32_t vertex = pair->v[k];
+        x[k] = vertex >= 0 ? cr_vec3_load(task->start + 3 * vertex) : (cr_vec3){0};
+        given[k] = vertex >= 0 && near->side[cr_row_side(pair->kind, k)] < 0
+                       ? given_velocity(task, vertex)
+                       : (cr_vec3){0};
+    }
+    return task->closest[near->candidate];
 }
 
 double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],
@@ -199,8 +236,7 @@ static void look_at(cr_events* events, const cr_events_near* near, double s, loo
         l->pose[side] = cr_events_path_pose(events, near->side[side], s);
     }
     const cr_vec3 turning[2] = {l->pose[0]->turning, l->pose[1]->turning};
-    cr_events_path_points(events, near, l->pose, s, l->x, l->given);
-    l->at = cr_distance_closest(c->pair.kind, l->x);
+    l->at = cr_events_path_closest(events, near, l->pose, s, l->x, l->given);
     l->gap = l->at.distance - c->thickness;
     l->rate = cr_events_path_gap_rate(&l->at, l->x, l->given, near, l->pose, turning, c->pair.kind);
     events->report.evaluations++;
@@ -374,15 +410,17 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
     if (task->from > 0.0) {
         return 0; // the distance that is known is of an earlier time
     }
-    const double left = task->h - s;
+    const double left = task->h - s, room = c->start - c->thickness;
+    if (near->side[0] < 0 || near->side[1] < 0) {
+        const int moves = near->side[0] < 0;
+        const double way =
+            given_way(task, &c->pair, !moves) + stand_at(events, near->side[moves], s)->roam;
+        return room > 1.001 * way + cr_events_path_tolerance(events, near);
+    }
     cr_vec3 u[2] = {{0}}, v[2] = {{0}}, a[2] = {{0}};
     double way = 0.0;
     for (int side = 0; side < 2; side++) {
         const int32_t body = near->side[side];
-        if (body < 0) {
-            way += given_way(task, &c->pair, side);
-            continue;
-        }
         const cr_events_stand* stand = stand_at(events, body, s);
         u[side] = stand->pose.u;
         v[side] = stand->pose.v;
@@ -391,7 +429,7 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
     }
     way += cr_vec3_norm(cr_vec3_sub(u[1], u[0])) + left * cr_vec3_norm(cr_vec3_sub(v[1], v[0])) +
            0.5 * left * left * cr_vec3_norm(cr_vec3_sub(a[1], a[0]));
-    return c->start - c->thickness > 1.001 * way + cr_events_path_tolerance(events, near);
+    return room > 1.001 * way + cr_events_path_tolerance(events, near);
 }
 
 int cr_events_path_first(cr_events* events, cr_events_near* near)

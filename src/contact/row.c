@@ -5,13 +5,20 @@
 cr_row_body cr_row_body_make(cr_mat3 r_p, cr_mat3 r_0, cr_vec3 t_0, cr_vec3 roll, cr_vec3 w,
                              cr_vec3 u)
 {
-    cr_row_body body = {.rot = cr_rot_make(w), .r_p = r_p, .r_0 = r_0, .u = u};
-    body.r = cr_mat3_mul(r_p, cr_rot_matrix(&body.rot));
-    body.turn = cr_mat3_add_scaled(body.r, -1.0, r_0);
-    body.jth = cr_mat3_mul(r_p, cr_rot_left(&body.rot));
-    body.t = cr_vec3_add(t_0, u);
-    body.arc = cr_mat3_apply(r_p, cr_vec3_add(roll, w));
+    cr_row_body body = {.r_p = r_p, .r_0 = r_0};
+    cr_row_body_move(&body, t_0, roll, w, u);
     return body;
+}
+
+void cr_row_body_move(cr_row_body* body, cr_vec3 t_0, cr_vec3 roll, cr_vec3 w, cr_vec3 u)
+{
+    body->rot = cr_rot_make(w);
+    body->r = cr_mat3_mul(body->r_p, cr_rot_matrix(&body->rot));
+    body->turn = cr_mat3_add_scaled(body->r, -1.0, body->r_0);
+    body->jth = cr_mat3_mul(body->r_p, cr_rot_left(&body->rot));
+    body->t = cr_vec3_add(t_0, u);
+    body->u = u;
+    body->arc = cr_mat3_apply(body->r_p, cr_vec3_add(roll, w));
 }
 
 cr_vec3 cr_row_position(const cr_row_point* point)

@@ -35,6 +35,8 @@ typedef struct cr_row_body {
 // roll [rad] is the turn of the prediction in the body frame: h om, om the spin at the start.
 cr_row_body cr_row_body_make(cr_mat3 r_p, cr_mat3 r_0, cr_vec3 t_0, cr_vec3 roll, cr_vec3 w,
                              cr_vec3 u);
+// The same for a body that has its r_p and r_0.
+void cr_row_body_move(cr_row_body* body, cr_vec3 t_0, cr_vec3 roll, cr_vec3 w, cr_vec3 u);
 
 // What one of the four points is. Points of the same `body`, or loose points of the same block >=
 // 0, share their unknowns.

@@ -34,7 +34,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->node_block);
     cr_array_release(&zone->point);
     cr_array_release(&zone->corner);
-    cr_array_release(&zone->vertex_point);
+    cr_array_release(&zone->place);
     cr_array_release(&zone->now);
     cr_array_release(&zone->limiting);
     cr_array_release(&zone->line);
@@ -95,7 +95,9 @@ static carom_status setup_blocks(cr_zone* zone)
                                      .first = n,
                                      .size = 6,
                                      .lock = bodies->lock[f],
-                                     .free_turn = free_turn(task->motion->rp[f], bodies->lock[f])};
+                                     .free_turn = free_turn(task->motion->rp[f], bodies->lock[f]),
+                                     .body.r_p = task->motion->rp[f],
+                                     .body.r_0 = task->motion->r0[f]};
         if (!cr_array_push(&zone->block, block)) {
             return CAROM_ERR_MEMORY;
         }
@@ -333,7 +335,6 @@ static carom_status held_step(cr_zone* zone, int level)
 static carom_status newton_step(cr_zone* zone)
 {
     zone->factored = 0;
-    gradient(zone);
     if (free_step(zone)) {
         return CAROM_OK;
     }

@@ -28,6 +28,7 @@ typedef enum cr_zone_gradient {
 // What is to be solved. Everything is read, except the end of the members in `motion`.
 typedef struct cr_zone_task {
     const cr_body_set* bodies;
+    const int32_t* like; // [body_count] a rigid body with the same p, to the bit; NULL: itself
     cr_motion* motion;
     double h;              // s
     const cr_cloth* sheet; // all sheets of the scene

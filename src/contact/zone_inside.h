@@ -102,11 +102,11 @@ struct cr_zone {
     CR_ARRAY(cr_zone_block) block;
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
     CR_ARRAY(cr_zone_point) point;
-    CR_ARRAY(int32_t) corner; // [4*candidate_count] zone points of a candidate
-    CR_ARRAY(int32_t)
-    vertex_point;               // [vertex_count] zone point of a vertex, -1: none; between solves
-                                // all -1
+    CR_ARRAY(int32_t) corner;   // [4*candidate_count] zone points of a candidate
+    CR_ARRAY(int32_t) place;    // table of points by their vertices, while they are numbered
     CR_ARRAY(cr_closest) now;   // [candidate_count] at the current iterate
+    cr_distance_face plane;     // of the triangle that was looked at last at the current iterate
+    int32_t plane_of[3];        // its zone points, -1: none
     CR_ARRAY(uint8_t) limiting; // [candidate_count] stopped a step: a row from now on
     CR_ARRAY(cr_zone_line) line;
     CR_ARRAY(cr_zone_mark) mark; // twice as many: the second half is for sorting

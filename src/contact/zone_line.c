@@ -357,8 +357,26 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
     return CAROM_OK;
 }
 
-static cr_closest classify(const cr_zone* zone, int32_t candidate, cr_vec3 x[4])
+// Candidates over one face stand together, and share its plane.
+static cr_closest over_face(cr_zone* zone, const int32_t corner[4])
 {
+    cr_closest at;
+    if (memcmp(zone->plane_of, corner, sizeof zone->plane_of) != 0) {
+        const cr_zone_point* point = zone->point.items;
+        const cr_vec3 x[3] = {point[corner[0]].x, point[corner[1]].x, point[corner[2]].x};
+        zone->plane = cr_distance_face_make(x);
+        memcpy(zone->plane_of, corner, sizeof zone->plane_of);
+    }
+    cr_distance_face_closest(&zone->plane, zone->point.items[corner[3]].x, HUGE_VAL, &at);
+    return at;
+}
+
+// Fills x, of a point over a face with nothing.
+static cr_closest classify(cr_zone* zone, int32_t candidate, cr_vec3 x[4])
+{
+    if (zone->task->candidate[candidate].pair.kind == CR_PAIR_PT) {
+        return over_face(zone, zone->corner.items + 4 * candidate);
+    }
     for (int k = 0; k < 4; k++) {
         const int32_t p = zone->corner.items[4 * candidate + k];
         x[k] = p >= 0 ? zone->point.items[p].x : (cr_vec3){0, 0, 0};
@@ -609,10 +627,12 @@ static void give_way(cr_zone* zone)
     for (int32_t i = 0; i < zone->group.count; i++) {
         count[bit_count[zone->now.items[zone->group.items[i].candidate].active]]++;
     }
+    const int inside = count[2] + count[3] == 0; // no rim is anybody's
     for (int32_t i = 0; i < zone->task->candidate_count; i++) {
         const cr_pair* pair = &zone->task->candidate[i].pair;
         const cr_zone_share* share = &zone->share.items[i];
-        if (share->line < 0 || !(share->aslant > 0.0)) {
+        if (share->line < 0 || !(share->aslant > 0.0) ||
+            (inside && bit_count[zone->now.items[i].active] == 4)) {
             continue;
         }
         for (const int8_t* part = parts[pair->kind]; *part; part++) {
@@ -696,9 +716,11 @@ double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const dou
 {
     double sum = 0.0;
     for (int b = 0; b < line->block_count; b++) {
-        const double* at = z + zone->block.items[line->block[b]].first;
-        for (int i = line->offset[b]; i < line->offset[b + 1]; i++) {
-            sum += a[i] * at[i - line->offset[b]];
+        const int from = line->offset[b], size = line->offset[b + 1] - from; // 3 or 6
+        const double *at = z + zone->block.items[line->block[b]].first, *own = a + from;
+        sum = sum + own[0] * at[0] + own[1] * at[1] + own[2] * at[2];
+        if (size == 6) {
+            sum = sum + own[3] * at[3] + own[4] * at[4] + own[5] * at[5];
         }
     }
     return sum;
@@ -843,13 +865,11 @@ static int add_corner_curve(cr_zone* zone, const cr_zone_line* line)
     }
     const cr_vec3 p = cr_vec3_scale(at->c[3], corner->p);
     const cr_mat3 h = cr_rot_d2w(&block->body.rot, p, cr_mat3_tapply(block->body.r_p, at->n));
-    double part[36] = {0};
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            part[6 * i + j] = -line->row.lam * h.m[i][j];
-        }
+    double part[9];
+    for (int i = 0; i < 9; i++) {
+        part[i] = -line->row.lam * h.m[i / 3][i % 3];
     }
-    cr_zone_matrix_add(&zone->matrix, corner->block, corner->block, part);
+    cr_zone_matrix_add_turn(&zone->matrix, corner->block, part);
     return 1;
 }
 
@@ -910,35 +930,18 @@ double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t s
     return CR_ZONE_STICK / line->eps / weight / line->mu;
 }
 
-// part = weight (a - f) a^T over two blocks of a line
-static inline void outer(const cr_zone_line* line, double weight, int32_t friction, int32_t i,
-                         int32_t ni, int32_t j, int32_t nj, double* restrict part)
-{
-    for (int r = 0; r < ni; r++) {
-        const double f = friction ? line->f[i + r] : 0.0;
-        const double b = weight * (line->a[i + r] - f);
-        for (int s = 0; s < nj; s++) {
-            part[r * nj + s] = b * line->a[j + s];
-        }
-    }
-}
-
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction)
 {
+    double b[CR_ROW_DOFS];
+    for (int k = 0; k < line->offset[line->block_count]; k++) {
+        b[k] = weight * (line->a[k] - (friction ? line->f[k] : 0.0));
+    }
     for (int i = 0; i < line->block_count; i++) {
-        const int32_t at = line->offset[i], ni = line->offset[i + 1] - at;
         for (int j = 0; j < line->block_count; j++) {
-            if (zone->matrix.symmetric && j > i) {
-                continue;
+            if (!zone->matrix.symmetric || j <= i) {
+                cr_zone_matrix_add_outer(&zone->matrix, line->block[i], line->block[j],
+                                         b + line->offset[i], line->a + line->offset[j]);
             }
-            const int32_t to = line->offset[j], nj = line->offset[j + 1] - to;
-            double part[36];
-            if (ni == 6 && nj == 6) {
-                outer(line, weight, friction, at, 6, to, 6, part); // two bodies: unrolled
-            } else {
-                outer(line, weight, friction, at, ni, to, nj, part);
-            }
-            cr_zone_matrix_add(&zone->matrix, line->block[i], line->block[j], part);
         }
     }
 }
@@ -947,9 +950,18 @@ void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, 
                        double* out)
 {
     for (int b = 0; b < line->block_count; b++) {
-        double* at = out + zone->block.items[line->block[b]].first;
-        for (int i = line->offset[b]; i < line->offset[b + 1]; i++) {
-            at[i - line->offset[b]] += s * (friction ? line->a[i] - line->f[i] : line->a[i]);
+        const int from = line->offset[b], size = line->offset[b + 1] - from; // 3 or 6
+        double* restrict at = out + zone->block.items[line->block[b]].first;
+        const double* restrict a = line->a + from;
+        const double* restrict f = line->f + from;
+        if (friction && size == 6) {
+            for (int i = 0; i < 6; i++) {
+                at[i] += s * (a[i] - f[i]);
+            }
+            continue;
+        }
+        for (int i = 0; i < size; i++) {
+            at[i] += s * (friction ? a[i] - f[i] : a[i]);
         }
     }
 }

@@ -105,6 +105,57 @@ void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b
     }
 }
 
+// at[r][c] += u[r] v[c], rows of at being n apart.
+static inline void add_product(int32_t ni, int32_t nj, const double* restrict u,
+                               const double* restrict v, int32_t n, double* restrict at)
+{
+    for (int32_t r = 0; r < ni; r++) {
+        for (int32_t c = 0; c < nj; c++) {
+            at[r * n + c] += u[r] * v[c];
+        }
+    }
+}
+
+void cr_zone_matrix_add_outer(cr_zone_matrix* m, int32_t i, int32_t j, const double* u,
+                              const double* v)
+{
+    const int32_t* first = m->first.items;
+    const int32_t fi = first[i], ni = first[i + 1] - fi, fj = first[j], nj = first[j + 1] - fj;
+    if (!m->dense) {
+        double part[36] = {0};
+        if (ni == 6 && nj == 6) {
+            add_product(6, 6, u, v, 6, part);
+        } else {
+            add_product(ni, nj, u, v, nj, part);
+        }
+        cr_block_matrix_add(&m->sparse, i, j, part);
+        return;
+    }
+    const int32_t n = m->scalar_count;
+    double* const at = m->base.items + (size_t)fi * (size_t)n + fj;
+    if (ni == 6 && nj == 6) {
+        add_product(6, 6, u, v, n, at);
+    } else {
+        add_product(ni, nj, u, v, n, at);
+    }
+    if (m->symmetric && i != j) { // v u^T, the factors of each product the other way round
+        double* const mirror = m->base.items + (size_t)fj * (size_t)n + fi;
+        add_product(nj, ni, v, u, n, mirror);
+    }
+}
+
+void cr_zone_matrix_add_turn(cr_zone_matrix* m, int32_t i, const double b[9])
+{
+    if (m->dense) {
+        const int32_t n = m->scalar_count, fi = m->first.items[i];
+        add_block(3, 3, b, n, m->base.items + (size_t)fi * (size_t)n + fi);
+        return;
+    }
+    double part[36] = {0};
+    add_block(3, 3, b, 6, part);
+    cr_block_matrix_add(&m->sparse, i, i, part);
+}
+
 void cr_zone_matrix_spread(const cr_zone_matrix* m, int32_t stride, double* out)
 {
     const size_t wide = (size_t)stride;

@@ -29,6 +29,11 @@ void cr_zone_matrix_zero(cr_zone_matrix* m);
 // Adds b (row-major, size[i] x size[j]) at block (i,j). Of a symmetric matrix each off-diagonal
 // block is given once, either way round.
 void cr_zone_matrix_add(cr_zone_matrix* m, int32_t i, int32_t j, const double* b);
+// The same for b = u v^T, u [size[i]] and v [size[j]].
+void cr_zone_matrix_add_outer(cr_zone_matrix* m, int32_t i, int32_t j, const double* u,
+                              const double* v);
+// The same at (i,i) for a body i and a 3x3 b that knows of its turning alone.
+void cr_zone_matrix_add_turn(cr_zone_matrix* m, int32_t i, const double b[9]);
 // H, row-major with rows of `stride` numbers, where out is all zero.
 void cr_zone_matrix_spread(const cr_zone_matrix* m, int32_t stride, double* out);
 // y = H x, y = H^T x; between begin and reset, K instead of H

@@ -34,60 +34,92 @@ static int32_t find_node(const cr_zone* zone, int32_t node)
     return -1;
 }
 
-static void fill_point(const cr_zone* zone, cr_zone_point* point)
+// A body of the scene whose vertices are being filled in: those of one body stand together.
+typedef struct owner {
+    int32_t from, to; // its vertices; nothing at first
+    int32_t frame;    // -1: cloth
+    int32_t shape;    // from its vertices to those of the body that stands for its shape
+    int32_t block;    // of a body that moves, -1: its motion is given, or cloth
+} owner;
+
+static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
+{
+    const cr_body_set* bodies = task->bodies;
+    const int32_t body = bodies->vertex_body[vertex];
+    *of = (owner){.from = bodies->vertex[body],
+                  .to = bodies->vertex[body + 1],
+                  .frame = bodies->frame[body],
+                  .block = -1};
+    if (task->like && of->frame >= 0) {
+        of->shape = bodies->vertex[task->like[body]] - of->from;
+    }
+    if (bodies->kind[body] == CR_BODY_RIGID) {
+        of->block = find_frame(task, of->frame);
+    }
+}
+
+static void fill_point(const cr_zone* zone, cr_zone_point* point, owner* of)
 {
     const cr_zone_task* task = zone->task;
     const cr_body_set* bodies = task->bodies;
-    const int32_t node = bodies->node[point->vertex];
-    const int32_t body = bodies->vertex_body[point->vertex];
-    point->p = cr_vec3_load(bodies->p + 3 * point->vertex);
-    point->rigid = 0;
-    if (node >= 0) {
-        point->block = find_node(zone, node);
-    } else {
-        point->block =
-            bodies->kind[body] == CR_BODY_RIGID ? find_frame(task, bodies->frame[body]) : -1;
-        point->rigid = point->block >= 0;
+    const cr_motion* motion = task->motion;
+    if (point->vertex < of->from || point->vertex >= of->to) {
+        find_owner(task, point->vertex, of);
     }
-    if (point->block < 0) {
+    const int32_t node = of->frame < 0 ? bodies->node[point->vertex] : -1;
+    point->p = cr_vec3_load(bodies->p + 3 * (point->vertex + of->shape));
+    point->block = node >= 0 ? find_node(zone, node) : of->block;
+    point->rigid = of->block >= 0;
+    point->given = (cr_vec3){0, 0, 0};
+    if (point->rigid) {
+        point->x0 =
+            cr_vec3_add(cr_mat3_apply(motion->r0[of->frame], point->p), motion->t0[of->frame]);
+    } else if (point->block >= 0) {
+        point->x0 = motion->x0[node];
+    } else {
         const cr_vec3 begin = task->obstacle0[point->vertex];
         const cr_vec3 whole = cr_vec3_sub(task->obstacle1[point->vertex], begin);
         point->x0 = cr_vec3_add_scaled(begin, task->from, whole);
         point->given = cr_vec3_scale(task->to - task->from, whole);
-    } else {
-        point->x0 = cr_motion_start(task->motion, bodies, point->vertex);
-        point->given = (cr_vec3){0, 0, 0};
     }
+}
+
+// The point of a vertex, by a table of places that is at most half full: its own, or the next one
+// that is free. What stands where decides nothing.
+static int32_t point_of(cr_zone* zone, int32_t vertex, int32_t bits)
+{
+    const uint32_t mask = ((uint32_t)1 << bits) - 1;
+    uint32_t at = ((uint32_t)vertex * 0x9e3779b1u) >> (32 - bits);
+    while (zone->place.items[at] >= 0) {
+        if (zone->point.items[zone->place.items[at]].vertex == vertex) {
+            return zone->place.items[at];
+        }
+        at = (at + 1) & mask;
+    }
+    zone->place.items[at] = zone->point.count;
+    zone->point.items[zone->point.count].vertex = vertex;
+    return zone->point.count++;
 }
 
 // Every vertex that a candidate names becomes a point, in the order in which they are named.
 static carom_status number_points(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
-    const int32_t vertex_count = task->bodies->vertex_count;
-    const int32_t known = zone->vertex_point.count;
-    if (!cr_array_reserve(&zone->vertex_point, vertex_count)) {
+    int32_t bits = 4;
+    while (bits < 30 && (int64_t)8 * task->candidate_count > (int64_t)1 << bits) {
+        bits++;
+    }
+    if (!cr_array_reserve(&zone->place, 1 << bits)) {
         return CAROM_ERR_MEMORY;
     }
-    for (int32_t v = known; v < vertex_count; v++) {
-        zone->vertex_point.items[v] = -1;
-    }
-    zone->vertex_point.count = known > vertex_count ? known : vertex_count;
+    memset(zone->place.items, -1, sizeof(int32_t) << bits);
     zone->point.count = 0;
     for (int32_t i = 0; i < 4 * task->candidate_count; i++) {
         const int32_t v = task->candidate[i / 4].pair.v[i % 4];
-        zone->corner.items[i] = -1;
-        if (v < 0) {
-            continue;
-        }
-        if (zone->vertex_point.items[v] < 0) {
-            zone->vertex_point.items[v] = zone->point.count;
-            zone->point.items[zone->point.count++].vertex = v;
-        }
-        zone->corner.items[i] = zone->vertex_point.items[v];
-    }
-    for (int32_t i = 0; i < zone->point.count; i++) {
-        zone->vertex_point.items[zone->point.items[i].vertex] = -1;
+        const int again = i >= 4 && v == task->candidate[i / 4 - 1].pair.v[i % 4];
+        zone->corner.items[i] = v < 0   ? -1
+                                : again ? zone->corner.items[i - 4]
+                                        : point_of(zone, v, bits);
     }
     return CAROM_OK;
 }
@@ -137,9 +169,10 @@ carom_status cr_zone_point_setup(cr_zone* zone)
         zone->limiting.items[i] = 0;
         zone->share.items[i] = (cr_zone_share){.line = -1, .seen = task->candidate[i].start};
     }
+    owner of = {0};
     for (int32_t i = 0; i < zone->point.count; i++) {
         cr_zone_point* point = &zone->point.items[i];
-        fill_point(zone, point);
+        fill_point(zone, point, &of);
         const cr_vec3 seen =
             task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
         point->way = cr_vec3_norm(cr_vec3_sub(point->x0, seen));
@@ -155,9 +188,9 @@ void cr_zone_point_place(cr_zone* zone)
         cr_zone_block* block = &zone->block.items[b];
         if (block->frame >= 0) {
             const int32_t f = block->frame;
-            block->body = cr_row_body_make(motion->rp[f], motion->r0[f], motion->t0[f],
-                                           motion->turn[f], cr_vec3_load(zone->z + block->first),
-                                           cr_vec3_load(zone->z + block->first + 3));
+            cr_row_body_move(&block->body, motion->t0[f], motion->turn[f],
+                             cr_vec3_load(zone->z + block->first),
+                             cr_vec3_load(zone->z + block->first + 3));
         }
     }
     for (int32_t i = 0; i < zone->point.count; i++) {
@@ -172,5 +205,6 @@ void cr_zone_point_place(cr_zone* zone)
                            : cr_vec3_load(zone->z + zone->block.items[point->block].first);
         point->x = cr_vec3_add(point->x0, point->moved);
     }
+    zone->plane_of[0] = -1;
     cr_zone_sheet_place(zone);
 }

@@ -17,6 +17,7 @@ enum {
     kernel_least = 7,   // sizes that the kernels of supernodes do faster, from a copy
     kernel_most = 60,
     kernel_step = 72, // whole lines, and the slack the kernels want behind a column
+    lone = 6, // one body: so common that its loops are written out, by the compiler
     eigen_most = 12,
     eigen_sweeps = 40, // 6 to 8 do; the limit is for NaN
 };
@@ -119,7 +120,7 @@ static carom_status cholesky_by_kernels(int32_t n, double* a)
 }
 
 // Row by row, for what is too small for anything cleverer.
-static carom_status cholesky_by_rows(int32_t n, double* a)
+__attribute__((always_inline)) static inline carom_status cholesky_by_rows(int32_t n, double* a)
 {
     double inverse[kernel_least];
     for (int32_t i = 0; i < n; i++) {
@@ -146,6 +147,9 @@ static carom_status cholesky_by_rows(int32_t n, double* a)
 
 carom_status cr_dense_cholesky(int32_t n, double* a)
 {
+    if (n == lone) {
+        return cholesky_by_rows(lone, a);
+    }
     if (n < kernel_least) {
         return cholesky_by_rows(n, a);
     }
@@ -165,7 +169,8 @@ carom_status cr_dense_cholesky(int32_t n, double* a)
 }
 
 // Four sums at a time, always joined in the same way.
-static double dot(int32_t count, const double* a, const double* b)
+__attribute__((always_inline)) static inline double sum_products(int32_t count, const double* a,
+                                                                 const double* b)
 {
     double sum[4] = {0};
     int32_t k = 0;
@@ -181,16 +186,38 @@ static double dot(int32_t count, const double* a, const double* b)
     return (sum[0] + sum[2]) + (sum[1] + sum[3]) + rest;
 }
 
-static void subtract_scaled(int32_t count, double scale, const double* a, double* x)
+static double dot(int32_t count, const double* a, const double* b)
+{
+    return sum_products(count, a, b);
+}
+
+static inline void subtract_scaled(int32_t count, double scale, const double* a, double* x)
 {
     for (int32_t k = 0; k < count; k++) {
         x[k] -= scale * a[k];
     }
 }
 
+static void lone_cholesky_solve(const double* l, double* x)
+{
+#pragma GCC unroll 6
+    for (int32_t i = 0; i < lone; i++) {
+        x[i] = (x[i] - sum_products(i, l + lone * i, x)) / l[lone * i + i];
+    }
+#pragma GCC unroll 6
+    for (int32_t i = lone - 1; i >= 0; i--) {
+        x[i] /= l[lone * i + i];
+        subtract_scaled(i, x[i], l + lone * i, x);
+    }
+}
+
 // L y = x by rows, then L^T x = y by rows of L again, so by columns of L^T
 void cr_dense_cholesky_solve(int32_t n, const double* l, double* x)
 {
+    if (n == lone) {
+        lone_cholesky_solve(l, x);
+        return;
+    }
     for (int32_t i = 0; i < n; i++) {
         const double* row = row_in(l, n, i);
         x[i] = (x[i] - dot(i, row, x)) / row[i];

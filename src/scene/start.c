@@ -280,7 +280,7 @@ static carom_status look_for_near(const cr_model* m, const double* x, cr_start_r
         status = cr_broad_create(&m->surface, m->bodies.p, o.carried, &broad);
     }
     if (status == CAROM_OK) {
-        cr_broad_carry(broad, o.carry, o.margin);
+        cr_broad_carry(broad, o.carry, o.margin, 0);
         status = cr_broad_find(broad, x, x, o.reach, 1, &pairs);
     }
     if (status == CAROM_OK) {

@@ -30,13 +30,15 @@ void cr_expect_release(cr_expect* expect)
 // Everything is expected on the straight way of its velocity, or to stop there: what rests will
 // rest. It may miss that by what loads add, a part of the way, and its thickness. What goes farther
 // is found out afterwards.
-static cr_carry frame_from(const cr_sim* sim, const cr_state* state, int32_t f, double h)
+static cr_carry frame_from(const cr_sim* sim, const cr_state* state, int32_t f, double h,
+                           cr_target* aim)
 {
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_quat q = cr_quat_load(state->q + 4 * f);
     const cr_vec3 v = cr_vec3_load(state->v + 3 * f);
     const cr_vec3 om = cr_vec3_load(state->om + 3 * f);
     const cr_target target = cr_island_target(sim, f, h, q, v, om);
+    *aim = target;
     const cr_quat turned = cr_quat_mul(q, cr_quat_from_rotation(cr_vec3_scale(h, om)));
     cr_carry carry = cr_carry_rest(cr_quat_to_matrix(q), cr_vec3_load(state->t + 3 * f));
     carry.r1 = cr_quat_to_matrix(cr_quat_normalize(turned));
@@ -98,7 +100,7 @@ void cr_expect_step(cr_sim* sim)
     for (int32_t f = 0; f < bodies->frame_count; f++) {
         const int32_t b = bodies->frame_body[f];
         if (bodies->kind[b] == CR_BODY_RIGID) {
-            sim->whole.carry[b] = frame_from(sim, &sim->state, f, h);
+            sim->whole.carry[b] = frame_from(sim, &sim->state, f, h, &sim->aimed[f]);
         }
     }
     for (int32_t i = 0; i < sim->model->sheet_count; i++) {
@@ -172,7 +174,8 @@ void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from,
     }
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
-        sim->part.carry[bodies->frame_body[f]] = frame_from(sim, &sim->next, f, h);
+        cr_target aim;
+        sim->part.carry[bodies->frame_body[f]] = frame_from(sim, &sim->next, f, h, &aim);
     }
     // what lies still goes as far as what hits it
     const double most = farthest_frame(sim, worker, &sim->part);

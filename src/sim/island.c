@@ -52,7 +52,7 @@ cr_target cr_island_target(const cr_sim* sim, int32_t f, double h, cr_quat q, cr
                             h, &action, q, v, om);
 }
 
-void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h, const cr_target* known)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -62,7 +62,8 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h)
         const cr_quat q = cr_quat_load(sim->next.q + 4 * f);
         const cr_vec3 v = cr_vec3_load(sim->next.v + 3 * f);
         const cr_target target =
-            cr_island_target(sim, f, h, q, v, cr_vec3_load(sim->next.om + 3 * f));
+            known ? known[f]
+                  : cr_island_target(sim, f, h, q, v, cr_vec3_load(sim->next.om + 3 * f));
         motion->r0[f] = cr_quat_to_matrix(q);
         motion->t0[f] = cr_vec3_load(sim->next.t + 3 * f);
         sim->q_target[f] = target.q;
@@ -272,6 +273,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     cr_zone_task task = cr_island_task(sim, worker, h, from, to);
     task.candidate_count = worker->candidate_count;
     task.candidate = worker->candidate;
+    task.like = sim->near.like;
     task.warm_count = warm_count;
     task.warm = warm;
     task.carry = expect->carry;
@@ -390,6 +392,10 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     cr_events_task task = cr_island_events(sim, worker, h, from, to);
     task.candidate_count = worker->candidate_count;
     task.candidate = worker->candidate;
+    if (from == 0.0 || worker->expect == &sim->part) { // other parts begin elsewhere
+        task.closest = worker->closest;
+        task.start = worker->expect->start;
+    }
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);
     const cr_events_contact* hits;
@@ -419,7 +425,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     const int32_t impacts = result->impacts;
     const int first = from == 0.0;
     carom_status status = CAROM_OK;
-    cr_island_aim(sim, worker, h);
+    cr_island_aim(sim, worker, h, from == 0.0 && to == 1.0 ? sim->aimed : NULL);
     worker->balance.count = worker->bounced = 0;
     cr_expect_forget(sim, worker);
     if (!alone) {
@@ -564,6 +570,8 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     // when nothing may touch the list of all may never have been taken
     worker->candidate =
         worker->candidate_count > 0 ? sim->near.candidate.items + island->candidate_begin : NULL;
+    worker->closest =
+        worker->candidate_count > 0 ? sim->near.closest.items + island->candidate_begin : NULL;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};

@@ -1,6 +1,6 @@
 #include "sim/near.h"
-#include "collision/distance.h"
 #include "core/memory.h"
+#include <string.h>
 
 carom_status cr_near_init(cr_near* near, const cr_model* model)
 {
@@ -13,26 +13,44 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     near->carried = cr_memory_take(body_count, 1);
     near->margin = cr_memory_take(body_count, sizeof(double));
     near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
+    near->like = cr_memory_take(body_count, sizeof(int32_t));
     near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
     if (near->parent && near->body_island && near->body && near->carried && near->margin &&
-        near->vertex_reach && near->sheet_mass) {
-        cr_near_weigh(near);
+        near->vertex_reach && near->sheet_mass && near->like) {
         for (int32_t b = 0; b < bodies->body_count; b++) {
             near->carried[b] = bodies->frame[b] >= 0;
         }
         // trees are made per body: its own frame, and the rest shape of a sheet, will do
         status = cr_broad_create(&model->surface, bodies->p, near->carried, &near->broad);
     }
-    if (status != CAROM_OK) {
+    if (status == CAROM_OK) {
+        cr_near_weigh(near);
+    } else {
         cr_near_release(near);
     }
     return status;
 }
 
+// One copy of a shape stays in the cache where a thousand would not. The trees know who is of one
+// shape; but a model whose vertices are parameters may have given them other places since.
+static void find_likes(cr_near* near)
+{
+    const cr_body_set* bodies = &near->model->bodies;
+    const int32_t* like = cr_broad_like(near->broad);
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        const int32_t from = bodies->vertex[b], a = near->carried[b] ? like[b] : b;
+        const size_t bytes = 3 * (size_t)(bodies->vertex[b + 1] - from) * sizeof(double);
+        const int same = bytes == 0 || memcmp(bodies->p + 3 * bodies->vertex[a],
+                                              bodies->p + 3 * from, bytes) == 0;
+        near->like[b] = same ? a : b;
+    }
+}
+
 void cr_near_weigh(cr_near* near)
 {
     const cr_model* model = near->model;
+    find_likes(near);
     for (int32_t s = 0; s < model->sheet_count; s++) {
         near->sheet_mass[s] = 0.0;
         for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
@@ -56,7 +74,11 @@ void cr_near_release(cr_near* near)
     cr_broad_destroy(near->broad);
     cr_array_release(&near->pair);
     cr_array_release(&near->found);
+    cr_array_release(&near->numbers);
+    cr_array_release(&near->found_at);
     cr_array_release(&near->candidate);
+    cr_array_release(&near->listed);
+    cr_array_release(&near->closest);
     cr_array_release(&near->island);
     cr_memory_free(near->parent);
     cr_memory_free(near->body_island);
@@ -65,6 +87,7 @@ void cr_near_release(cr_near* near)
     cr_memory_free(near->margin);
     cr_memory_free(near->vertex_reach);
     cr_memory_free(near->sheet_mass);
+    cr_memory_free(near->like);
     *near = (cr_near){0};
 }
 
@@ -124,18 +147,18 @@ static int side_of(const cr_pair* pair, int k)
 }
 
 // Where a vertex is at the start, and what is expected of it. Returns how far it may miss that.
-static double look_at(const cr_near* near, const cr_near_look* look, int32_t v, cr_vec3* at,
-                      cr_vec3* way)
+static double look_at(const cr_near* near, const cr_near_look* look, int32_t body, int32_t v,
+                      cr_vec3* at, cr_vec3* way)
 {
     const cr_body_set* bodies = &near->model->bodies;
-    const int32_t node = bodies->node[v];
-    if (node >= 0) {
+    if (!near->carried[body]) {
         *at = cr_vec3_load(look->x + 3 * v);
         *way = cr_vec3_sub(cr_vec3_load(look->ahead + 3 * v), *at);
-        return look->node_reach[node];
+        return look->node_reach[bodies->node[v]];
     }
-    const cr_carry* carry = &look->carry[bodies->vertex_body[v]];
-    const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
+    const cr_carry* carry = &look->carry[body];
+    const int32_t first = bodies->vertex[near->like[body]]; // one copy of a shape
+    const cr_vec3 p = cr_vec3_load(bodies->p + 3 * (v - bodies->vertex[body] + first));
     *at = cr_carry_start(carry, p);
     *way = carry->still ? (cr_vec3){0, 0, 0} : cr_vec3_sub(cr_carry_end(carry, p), *at);
     return carry->reach;
@@ -146,13 +169,26 @@ static double look_at(const cr_near* near, const cr_near_look* look, int32_t v, 
 typedef struct sight {
     int32_t v[4];
     double reach[4];
+    double far[4]; // m, length of the way, at most
     cr_vec3 at[4], way[4];
+    int32_t face[3];        // vertices of `plane`, -1: there is none
+    cr_distance_face plane; // of the triangle among the points
 } sight;
+
+// The corners of a triangle, as they were looked at, with its plane if that is not known yet.
+static const cr_distance_face* plane_of(sight* of)
+{
+    if (of->face[0] != of->v[0] || of->face[1] != of->v[1] || of->face[2] != of->v[2]) {
+        of->plane = cr_distance_face_make(of->at);
+        memcpy(of->face, of->v, sizeof of->face);
+    }
+    return &of->plane;
+}
 
 // The points of a pair at the start, and what is expected of them. Returns how far they may miss
 // that, both sides together.
 static double look_at_pair(const cr_near* near, const cr_near_look* look, const cr_pair* pair,
-                           sight* of)
+                           const int32_t body[2], sight* of)
 {
     double side[2] = {0, 0};
     for (int k = 0; k < 4; k++) {
@@ -164,7 +200,8 @@ static double look_at_pair(const cr_near* near, const cr_near_look* look, const 
         }
         if (of->v[k] != v) {
             of->v[k] = v;
-            of->reach[k] = look_at(near, look, v, &of->at[k], &of->way[k]);
+            of->reach[k] = look_at(near, look, body[side_of(pair, k)], v, &of->at[k], &of->way[k]);
+            of->far[k] = fabs(of->way[k].x) + fabs(of->way[k].y) + fabs(of->way[k].z);
         }
         side[side_of(pair, k)] = cr_max(side[side_of(pair, k)], of->reach[k]);
     }
@@ -185,6 +222,21 @@ static double closing(const cr_pair* pair, cr_vec3 n, const cr_vec3 way[4])
     return most[0] + most[1];
 }
 
+// Whether a pair can come within `range` m by its ways. Sets *closest, at the start.
+static int meets(sight* of, const cr_pair* pair, double range, cr_closest* closest)
+{
+    if (pair->kind == CR_PAIR_PT) {
+        const double ways = cr_max(of->far[0], cr_max(of->far[1], of->far[2])) + of->far[3];
+        if (!cr_distance_face_closest(plane_of(of), of->at[3], range + ways, closest)) {
+            return 0;
+        }
+    } else {
+        *closest = cr_distance_closest(pair->kind, of->at);
+    }
+    return closest->distance < range ||
+           closest->distance < range + closing(pair, closest->n, of->way);
+}
+
 // The numbers of the contacts of two bodies; 0: they pass through each other.
 static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
 {
@@ -203,32 +255,51 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     return 1;
 }
 
+// Whether vertex v is one of a body, -1: of none.
+static int is_of(const cr_body_set* bodies, int32_t body, int32_t v)
+{
+    return body >= 0 && v >= bodies->vertex[body] && v < bodies->vertex[body + 1];
+}
+
+// The body of vertex v: most often the one after that of the vertex before, or that one.
+static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
+{
+    if (is_of(bodies, last, v)) {
+        return last;
+    }
+    return last + 1 < bodies->body_count && is_of(bodies, last + 1, v) ? last + 1
+                                                                       : bodies->vertex_body[v];
+}
+
 static carom_status filter(cr_near* near, const cr_near_look* look)
 {
     const cr_model* model = near->model;
-    near->found.count = 0;
-    int32_t last[2] = {-1, -1};
+    near->found.count = near->found_at.count = near->numbers.count = 0;
+    int32_t body[2] = {-1, -1};
     int touch = 0;
-    cr_candidate c = {0};
-    sight of = {.v = {-1, -1, -1, -1}};
+    double thickness = 0.0;
+    sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
-        const int32_t a = model->bodies.vertex_body[pair->v[0]];
-        const int32_t b = model->bodies.vertex_body[pair->v[3]];
-        if (a != last[0] || b != last[1]) {
-            touch = between(near, a, b, &c);
-            last[0] = a;
-            last[1] = b;
+        if (!is_of(&model->bodies, body[0], pair->v[0]) ||
+            !is_of(&model->bodies, body[1], pair->v[3])) {
+            cr_candidate c = {0};
+            body[0] = body_of(&model->bodies, body[0], pair->v[0]);
+            body[1] = body_of(&model->bodies, body[1], pair->v[3]);
+            touch = between(near, body[0], body[1], &c);
+            thickness = c.thickness;
+            if (touch && !cr_array_push(&near->numbers, c)) {
+                return CAROM_ERR_MEMORY;
+            }
         }
         if (!touch) {
             continue;
         }
-        const double reach = look_at_pair(near, look, pair, &of);
-        const cr_closest closest = cr_distance_closest(pair->kind, of.at);
-        c.start = closest.distance;
-        if (c.start < 2.0 * c.thickness + reach + closing(pair, closest.n, of.way)) {
-            c.pair = *pair;
-            if (!cr_array_push(&near->found, c)) {
+        const double reach = look_at_pair(near, look, pair, body, &of);
+        cr_closest closest;
+        if (meets(&of, pair, 2.0 * thickness + reach, &closest)) {
+            const cr_near_found found = {*pair, near->numbers.count - 1};
+            if (!cr_array_push(&near->found, found) || !cr_array_push(&near->found_at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
             for (int k = 0; k < 4; k++) {
@@ -239,6 +310,14 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
         }
     }
     return CAROM_OK;
+}
+
+static cr_candidate candidate_of(const cr_near* near, int32_t i)
+{
+    cr_candidate c = near->numbers.items[near->found.items[i].numbers];
+    c.pair = near->found.items[i].pair;
+    c.start = near->found_at.items[i].distance;
+    return c;
 }
 
 static int32_t root(int32_t* parent, int32_t i)
@@ -261,7 +340,7 @@ static void join(int32_t* parent, int32_t a, int32_t b)
     }
 }
 
-static int32_t island_of(const cr_near* near, const cr_candidate* c)
+static int32_t island_of(const cr_near* near, const cr_near_found* c)
 {
     const int32_t* vertex_body = near->model->bodies.vertex_body;
     const int32_t a = near->body_island[vertex_body[c->pair.v[0]]];
@@ -332,10 +411,11 @@ static carom_status group(cr_near* near, const int32_t* role)
         island->body_end = island->body_begin;
         island->candidate_end = island->candidate_begin;
     }
-    if (!cr_array_reserve(&near->candidate, near->found.count)) {
+    if (!cr_array_reserve(&near->candidate, near->found.count) ||
+        !cr_array_reserve(&near->closest, near->found.count)) {
         return CAROM_ERR_MEMORY;
     }
-    near->candidate.count = near->found.count;
+    near->candidate.count = near->closest.count = near->found.count;
     for (int32_t b = 0; b < body_count; b++) {
         if (near->body_island[b] >= 0) {
             near->body[near->island.items[near->body_island[b]].body_end++] = b;
@@ -343,19 +423,20 @@ static carom_status group(cr_near* near, const int32_t* role)
     }
     for (int32_t i = 0; i < near->found.count; i++) {
         cr_island* island = &near->island.items[island_of(near, &near->found.items[i])];
-        near->candidate.items[island->candidate_end++] = near->found.items[i];
+        near->closest.items[island->candidate_end] = near->found_at.items[i];
+        near->candidate.items[island->candidate_end++] = candidate_of(near, i);
     }
     return CAROM_OK;
 }
 
-carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count)
+static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
     const cr_body_set* bodies = &near->model->bodies;
     for (int32_t n = 0; n < bodies->node_count; n++) {
         const int32_t v = bodies->node_vertex[n];
         near->vertex_reach[v] = look->node_reach[n] + near->margin[bodies->vertex_body[v]];
     }
-    cr_broad_carry(near->broad, look->carry, near->margin);
+    cr_broad_carry(near->broad, look->carry, near->margin, 1);
     cr_broad_assign(near->broad, look->role);
     const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                               worker_count, &near->pair);
@@ -364,6 +445,20 @@ carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worke
 
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
-    const carom_status status = cr_near_list(near, look, worker_count);
+    const carom_status status = find(near, look, worker_count);
     return status == CAROM_OK ? group(near, look->role) : status;
+}
+
+carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count)
+{
+    const carom_status status = find(near, look, worker_count);
+    near->listed.count = 0;
+    if (status != CAROM_OK || !cr_array_reserve(&near->listed, near->found.count)) {
+        return status != CAROM_OK ? status : CAROM_ERR_MEMORY;
+    }
+    near->listed.count = near->found.count;
+    for (int32_t i = 0; i < near->found.count; i++) {
+        near->listed.items[i] = candidate_of(near, i);
+    }
+    return CAROM_OK;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collision/broad.h"
+#include "collision/distance.h"
 #include "contact/candidate.h"
 #include "sim/model.h"
 
@@ -11,13 +12,23 @@ typedef struct cr_island {
     int32_t candidate_begin, candidate_end; // in cr_near.candidate
 } cr_island;
 
+// A pair on its way to its island.
+typedef struct cr_near_found {
+    cr_pair pair;
+    int32_t numbers; // of its bodies, in cr_near.numbers
+} cr_near_found;
+
 // Keeps its memory between steps.
 typedef struct cr_near {
     const cr_model* model;
     cr_broad* broad;
     cr_pair_list pair;
-    CR_ARRAY(cr_candidate) found;     // in the order of the pairs
+    CR_ARRAY(cr_near_found) found;    // in the order of the pairs
+    CR_ARRAY(cr_candidate) numbers;   // what the candidates of two bodies have in common
+    CR_ARRAY(cr_closest) found_at;    // of each at the start of the step
+    CR_ARRAY(cr_candidate) listed;    // of cr_near_list
     CR_ARRAY(cr_candidate) candidate; // in the order of the islands
+    CR_ARRAY(cr_closest) closest;     // of each at the start of the step
     CR_ARRAY(cr_island) island;       // by the lowest body in them
     int32_t* parent;                  // [body_count] union-find
     int32_t* body_island;             // [body_count] -1: fixed or kinematic
@@ -26,12 +37,14 @@ typedef struct cr_near {
     double* margin;                   // [body_count] m, how far beyond their reach contacts begin
     double* vertex_reach;             // [vertex_count] m, of cloth
     double* sheet_mass;               // [sheet_count] kg
+    int32_t* like; // [body_count] a body whose vertices in its frame are the same, to the bit
 } cr_near;
 
 carom_status cr_near_init(cr_near* near, const cr_model* model);
 void cr_near_release(cr_near* near);
 
-// The masses of the sheets and the thickness of the contacts again, after the model's have changed.
+// The masses of the sheets, the thickness of the contacts and who is like whom again, after the
+// model's numbers have changed.
 void cr_near_weigh(cr_near* near);
 
 // What is expected of everything in a step, and by how much it may miss that.
@@ -48,5 +61,6 @@ typedef struct cr_near_look {
 // island. Bodies of the same role > 0, the number of one of them from 1, are of one island, too.
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count);
 
-// The candidates alone, into `found`; islands and their candidates stay what they were.
+// The candidates alone, into `listed`, with `found_at` of each; islands and their candidates stay
+// what they were.
 carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count);

@@ -72,8 +72,10 @@ static carom_status look_around(cr_sim* sim, cr_worker* worker)
                                .node_reach = sim->part.node_reach,
                                .role = sim->taking};
     const carom_status status = cr_near_list(&sim->near, &look, sim->worker_count);
-    worker->candidate_count = sim->near.found.count;
-    worker->candidate = sim->near.found.count > 0 ? sim->near.found.items : NULL;
+    const int any = sim->near.listed.count > 0;
+    worker->candidate_count = sim->near.listed.count;
+    worker->candidate = any ? sim->near.listed.items : NULL;
+    worker->closest = any ? sim->near.found_at.items : NULL;
     return status;
 }
 

@@ -54,9 +54,10 @@ typedef struct cr_worker {
     int32_t bounced;                  // nonzero: there was an impact with restitution before it
     cr_expect* expect;                // of the stretch under way
     int32_t candidate_count;
-    cr_candidate* candidate; // [candidate_count] of the stretch under way
-    int32_t most_iterations; // of one zone
-    int32_t most_cramped;    // iterates in a row that want more room, after which it asks for that
+    cr_candidate* candidate;   // [candidate_count] of the stretch under way
+    const cr_closest* closest; // [candidate_count] where that begins
+    int32_t most_iterations;   // of one zone
+    int32_t most_cramped; // iterates in a row that want more room, after which it asks for that
 } cr_worker;
 
 struct cr_sim {
@@ -73,6 +74,7 @@ struct cr_sim {
     cr_state next;                       // where the members of islands have got to
     cr_motion motion;
     cr_quat* q_target;              // [frame_count] orientation of motion.rp
+    cr_target* aimed;               // [frame_count] targets of the step taken as a whole
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_expect whole;                // of the step: nobody leaves it, so islands do not meet
     cr_expect part;                 // of the part of a step that looks around by itself
@@ -103,8 +105,9 @@ void cr_sim_gather_scripts(cr_sim* sim);
 // island.c: where inertia and loads take a rigid frame over h.
 cr_target cr_island_target(const cr_sim* sim, int32_t frame, double h, cr_quat q, cr_vec3 v,
                            cr_vec3 om);
-// Inertial targets of a worker's frames and sheets over h, from `next`, into motion.
-void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h);
+// Inertial targets of a worker's frames and sheets over h, from `next`, into motion. known
+// [frame_count]: the frames' targets where they have been worked out, or NULL.
+void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h, const cr_target* known);
 // The zone of one part, as a task: candidates and warm start are the caller's.
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
                             double to);

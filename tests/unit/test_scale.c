@@ -69,7 +69,9 @@ static cost run(int n, int steps)
         c.most_candidates = fmax(c.most_candidates, near->candidate.count);
     }
     c.bytes = (double)near->pair.capacity * sizeof(cr_pair) +
-              (double)(near->found.capacity + near->candidate.capacity) * sizeof(cr_candidate);
+              (double)(near->numbers.capacity + near->candidate.capacity) * sizeof(cr_candidate) +
+              (double)near->found.capacity * sizeof(cr_near_found) +
+              (double)(near->found_at.capacity + near->closest.capacity) * sizeof(cr_closest);
     free(text);
     carom_sim_destroy(sim);
     carom_model_destroy(model);
