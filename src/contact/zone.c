@@ -752,9 +752,11 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {
         status = get_hold(zone, &s);
     }
+    cr_zone_line_refresh(zone);
     if (status == CAROM_OK) {
-        cr_zone_line_refresh(zone);
         status = finish(zone, scale);
+    } else {
+        zone->report.residual = residual(zone);
     }
     *report = zone->report;
     return status;

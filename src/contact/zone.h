@@ -85,8 +85,8 @@ typedef struct cr_zone_report {
     int32_t row_count;     // rows with lam > 0
     int32_t weakly_active; // rows that touch without force: a kink of the gradient
     int32_t cramped;       // iterates that wanted more room than they had
-    double residual;       // of the stationarity, relative to the largest force
-    double least_gap;      // m, over all candidates at the end: distance - thickness
+    double residual;  // of the stationarity, relative to the largest force; of the last iterate
+    double least_gap; // m, over all candidates at the end: distance - thickness
 } cr_zone_report;
 
 typedef struct cr_zone cr_zone; // scratch of one worker

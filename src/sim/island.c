@@ -437,7 +437,11 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     result->report.row_count =
         report.row_count > result->report.row_count ? report.row_count : result->report.row_count;
     result->report.cramped += report.cramped;
-    result->report.residual = cr_max(result->report.residual, report.residual);
+    if (status == CAROM_OK) {
+        result->report.residual = cr_max(result->report.residual, report.residual);
+    } else {
+        result->missed = report.residual;
+    }
     result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
     return status;
 }

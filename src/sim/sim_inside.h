@@ -22,6 +22,7 @@ typedef struct cr_island_result {
     int32_t parts;
     int32_t eased; // nonzero: solved with less friction than it has
     int32_t gains; // nonzero: the last try was solved but gained energy
+    double missed; // residual of the last zone that was not solved
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;

@@ -339,7 +339,7 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         "parts of %g s: residual %.3g, %d unknowns, %d candidates; try a smaller dt",
         (long long)sim->state.step, island->body_end - island->body_begin,
         sim->model->name[sim->near.body[island->body_begin]], result->parts,
-        sim->model->world.dt / result->parts, result->report.residual, result->report.scalar_count,
+        sim->model->world.dt / result->parts, result->missed, result->report.scalar_count,
         island->candidate_end - island->candidate_begin);
 }
 

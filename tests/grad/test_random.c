@@ -107,6 +107,31 @@ static int is_of_a_side_along(grad_kit* kit, const double* d, double g, double v
     return 0;
 }
 
+// Where the next kink is nearer than differences can tell, gradients beside this one do: those of a
+// side go over into it. They have no noise to speak of, and are differentiated themselves in
+// test_gradcheck.
+static int goes_over(grad_kit* kit, const double* d, double g)
+{
+    for (double step = 1e-7; step > 1e-10; step *= 0.1) {
+        for (int side = -1; side <= 1; side += 2) {
+            double moved[MOST_NUMBERS], beside[MOST_NUMBERS], value, sum = 0.0;
+            carom_error error = {0};
+            for (int32_t k = 0; k < kit->size; k++) {
+                moved[k] = kit->theta[k] + side * step * d[k];
+            }
+            if (cr_problem_gradient(&kit->problem, moved, &value, beside, &error) == CAROM_OK) {
+                for (int32_t k = 0; k < kit->size; k++) {
+                    sum += d[k] * beside[k];
+                }
+                if (fabs(sum - g) < 1e-3 * fabs(g)) {
+                    return 1;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
 // Along a random change of all velocities; where that leaves too little of a slope to be measured,
 // along one that raises the value by each of them.
 static int is_of_a_side(grad_kit* kit, double value, uint64_t seed)
@@ -123,7 +148,7 @@ static int is_of_a_side(grad_kit* kit, double value, uint64_t seed)
                 g += d[k] * kit->dtheta[k];
             }
         }
-        good = is_of_a_side_along(kit, d, g, value);
+        good = is_of_a_side_along(kit, d, g, value) || (uphill && goes_over(kit, d, g));
     }
     return good;
 }
@@ -173,9 +198,8 @@ static void test_piles(void)
            kinks, agree);
     CHECK(failed == 0);
     CHECK(touched > PILES / 2);
-    CHECK(unsolved <= PILES / 50); // a matter of the way forward
-    // where several contacts are without force, a direction may leave some and press others
-    CHECK(agree >= 9 * kinks / 10);
+    CHECK(unsolved == 0);
+    CHECK(kinks > 0 && agree == kinks);
 }
 
 // ---- grazing
