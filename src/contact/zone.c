@@ -647,6 +647,9 @@ static carom_status iterate(cr_zone* zone, search* s)
     double last = HUGE_VAL; // size of the step before
     int32_t cramped = zone->report.cramped, in_vain = 0;
     for (int it = 0; it < s->most; it++) {
+        if (zone->task->stop && *zone->task->stop) {
+            return CAROM_ERR_INTERRUPTED;
+        }
         carom_status status = cr_zone_line_collect(zone);
         if (status == CAROM_OK && it > s->patience && !zone->rubbing) {
             status = descend(zone, s->step);

@@ -59,6 +59,7 @@ typedef struct cr_zone_task {
     int32_t most_cramped;  // iterates in a row that want more room, after which it asks for that
     double friction_speed; // m/s
     int32_t max_iterations;
+    const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
     // of the way back alone
     int32_t gradient; // cr_zone_gradient
@@ -94,8 +95,8 @@ typedef struct cr_zone cr_zone; // scratch of one worker
 carom_status cr_zone_create(cr_zone** out);
 void cr_zone_destroy(cr_zone* zone);
 
-// Writes w, u, d of the members into task->motion. CAROM_ERR_NO_CONVERGENCE: the members' end is
-// then not to be used. The rows lent by cr_zone_rows live until the next solve.
+// Writes w, u, d of the members into task->motion. CAROM_ERR_NO_CONVERGENCE, CAROM_ERR_INTERRUPTED:
+// the members' end is then not to be used. The rows lent by cr_zone_rows live until the next solve.
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report);
 int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);
 

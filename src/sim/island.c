@@ -403,6 +403,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .most_cramped = believes(sim, worker, MOST_WIDENINGS) ? MOST_CRAMPED : INT32_MAX,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
+        .stop = sim->stop,
         .slack = model->world.cloth_paper,
     };
 }

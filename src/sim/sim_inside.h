@@ -45,6 +45,7 @@ struct cr_sim {
     const cr_model* model;
     cr_state state;
     int32_t worker_count;
+    const volatile int* stop;            // the caller's, or NULL: nonzero ends the step
     int32_t keeps;                       // nonzero: islands leave a record of what they did
     cr_worker* worker;                   // [worker_count]
     double *force, *torque, *node_force; // the caller's
