@@ -42,6 +42,11 @@ CAROM_API void carom_sim_vertices(const carom_sim* sim, double* x);
 CAROM_API carom_status carom_sim_set_force(carom_sim* sim, int32_t body, const double force[3],
                                            const double torque[3]);
 
+// Asked in between the iterations of a step: where *stop is nonzero the step ends with
+// CAROM_ERR_INTERRUPTED, and the state is as it was. A signal handler may set it. NULL: steps are
+// not to be interrupted. *stop has to live as long as the simulation, or until it is set again.
+CAROM_API void carom_sim_set_stop(carom_sim* sim, const volatile int* stop);
+
 // A contact of the last step. An impulse is a force times the step: divide by dt for N.
 typedef struct carom_contact {
     int32_t body[2];   // A, B

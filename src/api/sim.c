@@ -77,6 +77,13 @@ void carom_sim_vertices(const carom_sim* sim, double* x)
     cr_state_vertices(cr_sim_state(sim->sim), sim->model->numbers, x);
 }
 
+void carom_sim_set_stop(carom_sim* sim, const volatile int* stop)
+{
+    if (sim) {
+        cr_sim_set_stop(sim->sim, stop);
+    }
+}
+
 carom_status carom_sim_set_force(carom_sim* sim, int32_t body, const double force[3],
                                  const double torque[3])
 {

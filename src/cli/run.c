@@ -34,13 +34,14 @@ typedef struct run {
     double min_gap;          // m, over all step ends; HUGE_VAL: nothing came near
     int32_t max_contacts, max_zone_dofs, max_zone_contacts, max_zones, max_parts;
     int64_t iterations, events, retries;
+    int64_t recorded;     // the first step whose state has not been
     carom_status outcome; // what stopped it, or CAROM_OK
     carom_error error;
 } run;
 
 // ---- stopping by hand
 
-static volatile sig_atomic_t stop_asked;
+static volatile sig_atomic_t stop_asked; // an int wherever there is sigaction
 
 static void ask_to_stop(int which)
 {
@@ -84,13 +85,17 @@ static carom_status record(run* r)
 {
     const int due = r->steps_done % r->request->every == 0;
     const int last = r->steps_done == r->steps_wanted || stop_asked;
-    return r->recorder && (due || last) ? carom_recorder_add(r->recorder, r->sim, &r->error)
-                                        : CAROM_OK;
+    if (!r->recorder || !(due || last) || r->recorded > r->steps_done) {
+        return CAROM_OK;
+    }
+    r->recorded = r->steps_done + 1;
+    return carom_recorder_add(r->recorder, r->sim, &r->error);
 }
 
 static void step_all(run* r)
 {
     cli_progress progress = cli_progress_start("steps", !r->request->json);
+    carom_sim_set_stop(r->sim, &stop_asked); // a step may take long
     r->outcome = record(r);
     while (r->outcome == CAROM_OK && r->steps_done < r->steps_wanted) {
         if (stop_asked) {
@@ -109,6 +114,9 @@ static void step_all(run* r)
         char note[40];
         snprintf(note, sizeof note, "%d contacts", carom_sim_info(r->sim).contacts);
         cli_progress_show(&progress, r->steps_done, r->steps_wanted, note);
+    }
+    if (r->outcome == CAROM_ERR_INTERRUPTED && record(r) != CAROM_OK) {
+        r->outcome = CAROM_ERR_FILE;
     }
     cli_progress_end(&progress);
 }

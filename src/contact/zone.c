@@ -700,6 +700,9 @@ static carom_status iterate(cr_zone* zone, search* s)
     int32_t cramped = zone->report.cramped, in_vain = 0;
     int falls = 0; // nonzero: P is there to be compared with
     for (int it = 0; it < s->most; it++) {
+        if (zone->task->stop && *zone->task->stop) {
+            return CAROM_ERR_INTERRUPTED;
+        }
         carom_status status = cr_zone_line_collect(zone);
         if (status == CAROM_OK && falls && it > s->patience && !loaded_rubs(zone)) {
             status = descend(zone, s->step);
@@ -808,9 +811,11 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {
         status = get_hold(zone, &s);
     }
+    cr_zone_line_refresh(zone);
     if (status == CAROM_OK) {
-        cr_zone_line_refresh(zone);
         status = finish(zone, scale);
+    } else {
+        zone->report.residual = residual(zone);
     }
     *report = zone->report;
     return status;

@@ -60,6 +60,7 @@ typedef struct cr_zone_task {
     int32_t most_cramped;  // iterates in a row that want more room, after which it asks for that
     double friction_speed; // m/s
     int32_t max_iterations;
+    const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
     // of the way back alone
     int32_t gradient; // cr_zone_gradient
@@ -86,8 +87,8 @@ typedef struct cr_zone_report {
     int32_t row_count;     // rows with lam > 0
     int32_t weakly_active; // rows that touch without force: a kink of the gradient
     int32_t cramped;       // iterates that wanted more room than they had
-    double residual;       // of the stationarity, relative to the largest force
-    double least_gap;      // m, over all candidates at the end: distance - thickness
+    double residual;  // of the stationarity, relative to the largest force; of the last iterate
+    double least_gap; // m, over all candidates at the end: distance - thickness
 } cr_zone_report;
 
 typedef struct cr_zone cr_zone; // scratch of one worker
@@ -95,8 +96,8 @@ typedef struct cr_zone cr_zone; // scratch of one worker
 carom_status cr_zone_create(cr_zone** out);
 void cr_zone_destroy(cr_zone* zone);
 
-// Writes w, u, d of the members into task->motion. CAROM_ERR_NO_CONVERGENCE: the members' end is
-// then not to be used. The rows lent by cr_zone_rows live until the next solve.
+// Writes w, u, d of the members into task->motion. CAROM_ERR_NO_CONVERGENCE, CAROM_ERR_INTERRUPTED:
+// the members' end is then not to be used. The rows lent by cr_zone_rows live until the next solve.
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report);
 int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);
 

@@ -250,6 +250,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .to = to,
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
+        .stop = sim->stop,
         .slack = model->world.cloth_paper,
     };
 }
@@ -294,7 +295,11 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     result->report.row_count =
         report.row_count > result->report.row_count ? report.row_count : result->report.row_count;
     result->report.cramped += report.cramped;
-    result->report.residual = cr_max(result->report.residual, report.residual);
+    if (status == CAROM_OK) {
+        result->report.residual = cr_max(result->report.residual, report.residual);
+    } else {
+        result->missed = report.residual;
+    }
     result->report.least_gap = cr_min(result->report.least_gap, report.least_gap);
     return status;
 }

@@ -151,6 +151,11 @@ const cr_step_report* cr_sim_report(const cr_sim* sim)
     return &sim->report;
 }
 
+void cr_sim_set_stop(cr_sim* sim, const volatile int* stop)
+{
+    sim->stop = stop;
+}
+
 void cr_sim_keep(cr_sim* sim, int32_t keep)
 {
     sim->keeps = keep;

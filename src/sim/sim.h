@@ -58,6 +58,8 @@ int cr_sim_is_driven(const cr_sim* sim); // whether anything is
 
 // Whether the coming steps leave a record; and that of the last step, appended to an empty one.
 void cr_sim_keep(cr_sim* sim, int32_t keep);
+// Where *stop is nonzero a step ends between two iterations: CAROM_ERR_INTERRUPTED. Or NULL.
+void cr_sim_set_stop(cr_sim* sim, const volatile int* stop);
 carom_status cr_sim_record(const cr_sim* sim, cr_record* record);
 
 // One step of the model's dt. On any failure the state is what it was, and *error (may be NULL)

@@ -36,6 +36,7 @@ typedef struct cr_island_result {
     int32_t eased; // nonzero: solved with less friction than it has
     int32_t hard;  // nonzero: it has cloth, and one solve did not do
     int32_t gains; // nonzero: the last try was solved but gained energy
+    double missed; // residual of the last zone that was not solved
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     CR_ARRAY(cr_contact) contact;
@@ -64,6 +65,7 @@ struct cr_sim {
     const cr_model* model;
     cr_state state;
     int32_t worker_count;
+    const volatile int* stop;            // the caller's, or NULL: nonzero ends the step
     int32_t keeps;                       // nonzero: islands leave a record of what they did
     cr_worker* worker;                   // [worker_count]
     double *force, *torque, *node_force; // the caller's

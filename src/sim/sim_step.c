@@ -305,13 +305,17 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
                                 "step %lld: no memory for the contacts of %d bodies",
                                 (long long)sim->state.step, island->body_end - island->body_begin);
     }
+    if (result->status == CAROM_ERR_INTERRUPTED) {
+        return cr_status_refuse(error, result->status, "step %lld: stopped by hand",
+                                (long long)sim->state.step);
+    }
     return cr_status_refuse(
         error, result->status,
         "step %lld: the contacts of %d bodies (\"%s\" and others) were not solved, not even in %d "
         "parts of %g s: residual %.3g, %d unknowns, %d candidates; try a smaller dt",
         (long long)sim->state.step, island->body_end - island->body_begin,
         sim->model->name[sim->near.body[island->body_begin]], result->parts,
-        sim->model->world.dt / result->parts, result->report.residual, result->report.scalar_count,
+        sim->model->world.dt / result->parts, result->missed, result->report.scalar_count,
         island->candidate_end - island->candidate_begin);
 }
 

@@ -86,24 +86,69 @@ static double along(grad_kit* kit, const double* d, double value, double step)
     return 2 * slope[1] - slope[0];
 }
 
-// Whether the gradient along a random change of all velocities is the derivative from above or
-// below; steps of two sizes, for what happens on the way depends on them.
-static int is_of_a_side(grad_kit* kit, double value, uint64_t seed)
+// What a run's value is known to, in units of its last place: thousands of roundings on the way.
+static const double value_noise = 64 * 0x1p-53;
+
+// Whether the gradient along d is the derivative from above or below, by steps of all sizes: what
+// happens on the way depends on them, and the next kink may be a millionth away. A step says
+// something as long as the noise of its difference is a small part of the slope.
+static int is_of_a_side_along(grad_kit* kit, const double* d, double g, double value)
 {
-    double d[MOST_NUMBERS] = {0}, g = 0.0;
-    CHECK(kit->size <= MOST_NUMBERS);
-    for (int32_t i = 0; i < cr_parameters_count(kit->problem.parameters); i++) {
-        const cr_parameters_slot* slot = cr_parameters_slot_at(kit->problem.parameters, i);
-        for (int32_t k = slot->first; k < slot->first + slot->count; k++) {
-            d[k] = slot->what == CR_GOAL_OF_VELOCITY ? check_random(&seed, -1, 1) : 0.0;
-            g += d[k] * kit->dtheta[k];
+    for (double step = 1e-3; step > 1e-9; step *= 0.1) {
+        const double noise = 3 * value_noise * fabs(value) / step;
+        if (noise > 0.05 * fabs(g)) {
+            return 0;
+        }
+        if (fabs(along(kit, d, value, step) - g) < 1e-3 * fabs(g) + noise ||
+            fabs(along(kit, d, value, -step) - g) < 1e-3 * fabs(g) + noise) {
+            return 1;
         }
     }
+    return 0;
+}
+
+// Where the next kink is nearer than differences can tell, gradients beside this one do: those of a
+// side go over into it. They have no noise to speak of, and are differentiated themselves in
+// test_gradcheck.
+static int goes_over(grad_kit* kit, const double* d, double g)
+{
+    for (double step = 1e-7; step > 1e-10; step *= 0.1) {
+        for (int side = -1; side <= 1; side += 2) {
+            double moved[MOST_NUMBERS], beside[MOST_NUMBERS], value, sum = 0.0;
+            carom_error error = {0};
+            for (int32_t k = 0; k < kit->size; k++) {
+                moved[k] = kit->theta[k] + side * step * d[k];
+            }
+            if (cr_problem_gradient(&kit->problem, moved, &value, beside, &error) == CAROM_OK) {
+                for (int32_t k = 0; k < kit->size; k++) {
+                    sum += d[k] * beside[k];
+                }
+                if (fabs(sum - g) < 1e-3 * fabs(g)) {
+                    return 1;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+// Along a random change of all velocities; where that leaves too little of a slope to be measured,
+// along one that raises the value by each of them.
+static int is_of_a_side(grad_kit* kit, double value, uint64_t seed)
+{
+    CHECK(kit->size <= MOST_NUMBERS);
     int good = 0;
-    for (int small = 0; small < 2 && !good; small++) {
-        const double step = small ? 1e-6 : 1e-4;
-        good = fabs(along(kit, d, value, step) - g) < 1e-3 * fabs(g) ||
-               fabs(along(kit, d, value, -step) - g) < 1e-3 * fabs(g);
+    for (int uphill = 0; uphill < 2 && !good; uphill++) {
+        double d[MOST_NUMBERS] = {0}, g = 0.0;
+        for (int32_t i = 0; i < cr_parameters_count(kit->problem.parameters); i++) {
+            const cr_parameters_slot* slot = cr_parameters_slot_at(kit->problem.parameters, i);
+            for (int32_t k = slot->first; k < slot->first + slot->count; k++) {
+                d[k] = slot->what == CR_GOAL_OF_VELOCITY ? check_random(&seed, -1, 1) : 0.0;
+                d[k] = uphill ? copysign(d[k], kit->dtheta[k]) : d[k];
+                g += d[k] * kit->dtheta[k];
+            }
+        }
+        good = is_of_a_side_along(kit, d, g, value) || (uphill && goes_over(kit, d, g));
     }
     return good;
 }
@@ -138,7 +183,12 @@ static void test_piles(void)
         touched += kit.problem.max_contacts > 0 || kit.problem.impacts > 0;
         if (status == CAROM_OK && kit.problem.weakly_active > 0) {
             kinks++;
-            agree += is_of_a_side(&kit, value, (uint64_t)i);
+            const int good = is_of_a_side(&kit, value, (uint64_t)i);
+            agree += good;
+            if (!good) {
+                printf("  scene %d: of no side, %d contacts without force\n", i,
+                       (int)kit.problem.weakly_active);
+            }
         }
         grad_kit_close(&kit);
     }
@@ -148,9 +198,8 @@ static void test_piles(void)
            kinks, agree);
     CHECK(failed == 0);
     CHECK(touched > PILES / 2);
-    CHECK(unsolved <= PILES / 50); // a matter of the way forward
-    // where several contacts are without force, a direction may leave some and press others
-    CHECK(agree >= 9 * kinks / 10);
+    CHECK(unsolved == 0);
+    CHECK(kinks > 0 && agree == kinks);
 }
 
 // ---- grazing

@@ -163,8 +163,39 @@ static void test_few_iterations(void)
     }
 }
 
+// A step that is stopped leaves the state as it was, and the next one goes on as if nothing had
+// been.
+static void test_a_step_can_be_stopped(void)
+{
+    const pile p = {.seed = 3, .bodies = 6, .mass_ratio = 1, .speed = 3, .dt = 0.01};
+    char* text = pile_scene(&p);
+    kit *k = kit_open_text(text), *free_one = kit_open_text(text);
+    free(text);
+    volatile int stop = 0;
+    carom_error error = {0};
+    int stopped = 0;
+    carom_sim_set_stop(k->sim, &stop);
+    for (int step = 0; step < 40; step++) {
+        const uint64_t before = carom_sim_hash(k->sim);
+        stop = 1;
+        const carom_status status = carom_sim_step(k->sim, &error);
+        stop = 0;
+        stopped += status == CAROM_ERR_INTERRUPTED;
+        if (status == CAROM_ERR_INTERRUPTED) {
+            CHECK(carom_sim_hash(k->sim) == before);
+            CHECK(carom_sim_step(k->sim, &error) == CAROM_OK);
+        }
+        CHECK(carom_sim_step(free_one->sim, &error) == CAROM_OK);
+        CHECK(carom_sim_hash(k->sim) == carom_sim_hash(free_one->sim));
+    }
+    CHECK(stopped > 10);
+    kit_close(k);
+    kit_close(free_one);
+}
+
 int main(void)
 {
+    RUN(test_a_step_can_be_stopped);
     RUN(test_edges_all_but_parallel);
     RUN(test_a_box_on_parallel_sticks);
     RUN(test_light_under_heavy);
