@@ -1243,9 +1243,11 @@ static int is_beyond(const rim* side, const cr_box* box)
                        0.5 * (box->lo[2] + box->hi[2])};
     const double size =
         0.5 * (box->hi[0] - box->lo[0] + box->hi[1] - box->lo[1] + box->hi[2] - box->lo[2]);
-    return (cr_vec3_dot(side->n[0], c) > side->d[0] + 3.0 * size) |
-           (cr_vec3_dot(side->n[1], c) > side->d[1] + 3.0 * size) |
-           (cr_vec3_dot(side->n[2], c) > side->d[2] + 3.0 * size);
+    int beyond = 0;
+    for (int k = 0; k < 3; k++) {
+        beyond |= cr_vec3_dot(side->n[k], c) > side->d[k] + 3.0 * size;
+    }
+    return beyond;
 }
 
 static void search_leaves(int32_t node_a, int32_t node_b, void* user)

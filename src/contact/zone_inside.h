@@ -97,6 +97,7 @@ struct cr_zone {
     int32_t holds;    // iterates for which friction had to be held
     int32_t factored; // nonzero: the matrix holds the factor of the last step and its working set
     double along;     // how far the given motions have gone, 0..1
+    int32_t warm_at;  // in task->warm, where a contact is looked for first
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;

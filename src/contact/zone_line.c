@@ -36,14 +36,17 @@ static int mark_before(const cr_zone_mark* a, const cr_zone_mark* b)
 
 CR_ORDER_DEFINE(sort_marks, cr_zone_mark, mark_before)
 
-// The multiplier that a key had in the last step.
-static double warm_lam(const cr_zone_task* task, const cr_contact_key* key)
+// The multiplier that a key had in the last step. Rows and islands ask in the order of the keys, or
+// nearly so: the first guess is the one behind that which was found last.
+static double warm_lam(cr_zone* zone, const cr_contact_key* key)
 {
+    const cr_zone_task* task = zone->task;
     int32_t low = 0, high = task->warm_count - 1;
-    while (low <= high) {
-        const int32_t mid = low + (high - low) / 2;
+    int32_t mid = zone->warm_at <= high ? zone->warm_at : low + (high - low) / 2;
+    for (; low <= high; mid = low + (high - low) / 2) {
         const int order = cr_candidate_compare_keys(&task->warm[mid].key, key);
         if (order == 0) {
+            zone->warm_at = mid + 1;
             return task->warm[mid].force * task->h * task->h;
         }
         if (order < 0) {
@@ -702,7 +705,7 @@ carom_status cr_zone_line_collect(cr_zone* zone)
         cr_zone_line* line = &zone->line.items[i];
         derive(zone, line);
         if (first) {
-            line->row.lam = warm_lam(zone->task, &line->row.key);
+            line->row.lam = warm_lam(zone, &line->row.key);
         }
         line->sigma = line->row.lam > 0.0 && !first
                           ? cr_vec3_scale(1.0 / line->row.lam, line->sigma)

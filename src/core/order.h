@@ -35,6 +35,10 @@
                 const int64_t middle = low + run < count ? low + run : count;                      \
                 const int64_t high = low + 2 * run < count ? low + 2 * run : count;                \
                 int64_t i = low, j = middle;                                                       \
+                if (middle == high || !before(&from[middle], &from[middle - 1])) {                 \
+                    memcpy(to + low, from + low, (size_t)(high - low) * sizeof *to);               \
+                    continue;                                                                      \
+                }                                                                                  \
                 for (int64_t k = low; k < high; k++) {                                             \
                     const int right = i >= middle || (j < high && before(&from[j], &from[i]));     \
                     to[k] = right ? from[j++] : from[i++];                                         \
