@@ -26,7 +26,7 @@ struct cr_forward {
     cr_gradient still; // zeros, for directions that leave the model alone
     int32_t ready;     // scratches that were made
     CR_ARRAY(scratch) scratch;
-    CR_ARRAY(cr_zone_tangents*) zone;
+    CR_ARRAY(cr_zone_tangents) zone; // those of the scratches, side by side
     CR_ARRAY(cr_candidate) candidate;
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_tangents) row;     // [count * rows]
@@ -158,7 +158,7 @@ static carom_status prepare(cr_forward* f, int32_t count, const lane* l)
         zone->material = moves ? g->material : NULL;
         zone->corner = moves ? g->corner : NULL;
         zone->wind = moves ? l[i].model->wind : NULL;
-        f->zone.items[i] = zone;
+        f->zone.items[i] = *zone;
     }
     return CAROM_OK;
 }

@@ -365,8 +365,9 @@ carom_status cr_rollout_jacobian(cr_rollout* r, int32_t count, const int32_t* sl
     double* dstate = cr_memory_take(most * in.state, sizeof(double));
     double* dcontrol = cr_memory_take(most * in.control, sizeof(double));
     double* dtheta = cr_memory_take(most * in.theta, sizeof(double));
-    carom_status status = dstate && dcontrol && dtheta ? CAROM_OK : no_memory(error);
-    for (size_t i = begin; i < end && status == CAROM_OK; i += most) {
+    const int ready = dstate && dcontrol && dtheta;
+    carom_status status = ready ? CAROM_OK : no_memory(error);
+    for (size_t i = begin; i < end && ready && status == CAROM_OK; i += most) {
         const size_t left = end - i < most ? end - i : most;
         unit_lanes(&in, i, left, dstate, dcontrol, dtheta);
         status =

@@ -48,9 +48,9 @@ typedef cr_zone_row_bars cr_zone_row_tangents;
 // `gradient` is not looked at; by[count], rows [count * candidate_count]. material, corner and wind
 // may be NULL, and then p, too, counts as constant.
 carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* lam, int32_t count,
-                         cr_zone_tangents* const* by, cr_zone_row_tangents* rows);
+                         const cr_zone_tangents* by, cr_zone_row_tangents* rows);
 
 // Forward of cr_zone_predict: dt of the sheets' free nodes comes in as the change of the target and
 // leaves as that of the prediction.
 carom_status cr_zone_predict_jvp(cr_zone* zone, const cr_zone_task* task, int32_t count,
-                                 cr_zone_tangents* const* by);
+                                 const cr_zone_tangents* by);

@@ -90,7 +90,7 @@ static void add_to_block(const cr_zone_block* block, double s, const double* q,
 
 // One row for all directions. rows->lam holds dF2 until the end.
 static void gather_row(const cr_zone* zone, int32_t index, int32_t count,
-                       cr_zone_tangents* const* by, cr_zone_row_tangents* rows)
+                       const cr_zone_tangents* by, cr_zone_row_tangents* rows)
 {
     const cr_zone_line* line = &zone->line.items[index];
     const double lam = line->row.lam;
@@ -106,14 +106,14 @@ static void gather_row(const cr_zone* zone, int32_t index, int32_t count,
     }
     for (int32_t i = 0; i < count; i++) {
         cr_zone_row_tangents* of = &rows[(size_t)i * (size_t)zone->line.count + (size_t)index];
-        row_tangents(zone, line, &row, by[i], of, &d);
+        row_tangents(zone, line, &row, &by[i], of, &d);
         const double gap =
             cr_row_jvp(&row, rubs ? &slip : NULL, line->mu, lam, zone->task->flat, &d, q);
         of->lam = gap - of->thickness + give.slope * lam / line->eps0 * of->compliance +
                   give.share * give.share * of->room;
         for (int b = 0; b < row.block_count; b++) {
             if (row.size[b] > 0) {
-                add_to_block(&zone->block.items[row.block[b]], 1.0, q + row.offset[b], by[i]);
+                add_to_block(&zone->block.items[row.block[b]], 1.0, q + row.offset[b], &by[i]);
             }
         }
     }
@@ -122,7 +122,7 @@ static void gather_row(const cr_zone* zone, int32_t index, int32_t count,
 // A frame that is held turns by w = N c and solves N^T F1 = 0. When R_p moves to R_p exp(d), N
 // moves by -d x N, so w changes by e = -d x w besides what is solved for, and F1 is seen from
 // another side: N^T (d x F1) more. Everything that hangs on w feels e.
-static void gather_lock(const cr_zone* zone, int32_t b, int32_t count, cr_zone_tangents* const* by,
+static void gather_lock(const cr_zone* zone, int32_t b, int32_t count, const cr_zone_tangents* by,
                         cr_zone_row_tangents* rows)
 {
     const cr_zone_block* block = &zone->block.items[b];
@@ -150,7 +150,7 @@ static void gather_lock(const cr_zone* zone, int32_t b, int32_t count, cr_zone_t
                 rubs ? cr_vec3_scale(line->mu, cr_vec3_load(slip.force + at)) : (cr_vec3){0, 0, 0};
             force = cr_vec3_add_scaled(force, -line->row.lam, cr_vec3_sub(push, rub));
             for (int32_t i = 0; i < count; i++) {
-                const cr_vec3 e = cr_vec3_cross(w, by[i]->rp[f]);
+                const cr_vec3 e = cr_vec3_cross(w, by[i].rp[f]);
                 double q[CR_ROW_DOFS];
                 for (int k = 0; k < row.offset[row.block_count]; k++) {
                     q[k] = m[k][at] * e.x + m[k][at + 1] * e.y + m[k][at + 2] * e.z;
@@ -158,7 +158,7 @@ static void gather_lock(const cr_zone* zone, int32_t b, int32_t count, cr_zone_t
                 for (int c = 0; c < row.block_count; c++) {
                     if (row.size[c] > 0) {
                         add_to_block(&zone->block.items[row.block[c]], -1.0, q + row.offset[c],
-                                     by[i]);
+                                     &by[i]);
                     }
                 }
                 rows[(size_t)i * (size_t)zone->line.count + (size_t)r].lam += cr_vec3_dot(push, e);
@@ -166,9 +166,9 @@ static void gather_lock(const cr_zone* zone, int32_t b, int32_t count, cr_zone_t
         }
     }
     for (int32_t i = 0; i < count; i++) {
-        const cr_vec3 d = by[i]->rp[f], e = cr_vec3_cross(w, d);
-        by[i]->w[f] = cr_vec3_sub(by[i]->w[f], times(mass, e));
-        by[i]->w[f] = cr_vec3_sub(by[i]->w[f], cr_vec3_cross(d, force));
+        const cr_vec3 d = by[i].rp[f], e = cr_vec3_cross(w, d);
+        by[i].w[f] = cr_vec3_sub(by[i].w[f], times(mass, e));
+        by[i].w[f] = cr_vec3_sub(by[i].w[f], cr_vec3_cross(d, force));
     }
 }
 
@@ -287,7 +287,7 @@ static void scatter(const cr_zone* zone, const double* x, const cr_zone_tangents
 }
 
 carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* lam, int32_t count,
-                         cr_zone_tangents* const* by, cr_zone_row_tangents* rows)
+                         const cr_zone_tangents* by, cr_zone_row_tangents* rows)
 {
     cr_zone_task own = *task;
     own.gradient = CR_ZONE_SPARSE;
@@ -300,7 +300,7 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
     }
     cr_zone_matrix_reset(&zone->matrix);
     for (int32_t i = 0; i < count; i++) {
-        gather_inertia(zone, by[i]);
+        gather_inertia(zone, &by[i]);
     }
     for (int32_t r = 0; r < zone->line.count; r++) {
         gather_row(zone, r, count, by, rows);
@@ -314,12 +314,12 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
         int32_t at = 0;
         for (int32_t m = 0; m < cr_zone_sheet_elastic(task); m++) {
             const int32_t s = task->member_sheet[m];
-            gather_sheet(zone, m, at, by[i]);
+            gather_sheet(zone, m, at, &by[i]);
             at += task->sheet_node[s + 1] - task->sheet_node[s];
         }
-        gather_right(zone, by[i], zone->grad);
+        gather_right(zone, &by[i], zone->grad);
         solve(zone, rows + (size_t)i * (size_t)zone->line.count, zone->d);
-        scatter(zone, zone->d, by[i]);
+        scatter(zone, zone->d, &by[i]);
     }
     zone->task = task; // `own` ends here
     return CAROM_OK;

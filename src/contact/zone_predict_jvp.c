@@ -46,7 +46,7 @@ static void gather_force(const cr_zone* zone, int32_t member, int32_t at, place 
 
 // F = M (d - dt) + h^2 (dE + K d) = 0 at the start, so (M + h^2 K) dd = -dF at constant d.
 carom_status cr_zone_predict_jvp(cr_zone* zone, const cr_zone_task* task, int32_t count,
-                                 cr_zone_tangents* const* by)
+                                 const cr_zone_tangents* by)
 {
     cr_zone_task alone;
     const carom_status status = cr_zone_predict_solve(zone, task, &alone);
@@ -61,13 +61,13 @@ carom_status cr_zone_predict_jvp(cr_zone* zone, const cr_zone_task* task, int32_
             const cr_vec3 off =
                 cr_vec3_sub(cr_vec3_load(zone->d + first), cr_vec3_load(zone->target + first));
             cr_vec3_store(right + first,
-                          cr_vec3_add_scaled(cr_vec3_scale(zone->mass[first], by[i]->dt[n]),
-                                             -by[i]->node_mass[n], off));
+                          cr_vec3_add_scaled(cr_vec3_scale(zone->mass[first], by[i].dt[n]),
+                                             -by[i].node_mass[n], off));
         }
         int32_t at = 0;
         for (int32_t m = 0; m < task->member_sheet_count; m++) {
             for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-                gather_force(zone, m, at, places[k], by[i], right);
+                gather_force(zone, m, at, places[k], &by[i], right);
             }
             at += task->sheet_node[task->member_sheet[m] + 1] -
                   task->sheet_node[task->member_sheet[m]];
@@ -75,7 +75,7 @@ carom_status cr_zone_predict_jvp(cr_zone* zone, const cr_zone_task* task, int32_
         cr_zone_matrix_solve(&zone->matrix, right);
         for (int32_t b = 0; b < zone->block_count; b++) {
             const cr_zone_block* block = &zone->block.items[b];
-            by[i]->dt[block->node] = cr_vec3_load(right + block->first);
+            by[i].dt[block->node] = cr_vec3_load(right + block->first);
         }
     }
     return CAROM_OK;
