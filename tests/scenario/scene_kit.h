@@ -2,8 +2,9 @@
 //
 // Every kit_step asserts what holds in every scenario: the step succeeds, nothing intersects (by
 // cr_intersect_frame, which shares no code with the solver), nothing is lost (no NaN), and the
-// energy of what is not driven does not rise. A twin, the same scene turned and shifted, runs
-// beside it when asked for and has to stay the turned and shifted picture of it.
+// energy of what is not driven does not rise. Every tenth step is also taken by a double: the scene
+// as it is then, turned and shifted, takes the same step, and has to come to the turned and shifted
+// picture of it. A twin does so all the way, where asked for; what is chaotic comes apart by then.
 #pragma once
 
 #include "api/handles.h"
@@ -11,6 +12,7 @@
 #include "check.h"
 #include "collision/intersect_frame.h"
 #include "math/quat.h"
+#include "sim/sim_inside.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,12 @@ typedef struct kit {
     double least_gap; // m, the smallest ever
     int32_t most_parts;
     int64_t iterations;
+    carom_model* double_model;
+    carom_sim* double_sim;
+    int branches; // nonzero: there are steps in which round-off decides between two ways to take
+                  // them (in how many parts, by how many small impacts), so a double may come
+                  // apart there; such steps are counted, and said when the kit is closed
+    int doubles, strays; // steps that a double took, and those in which it came apart
     carom_model* twin_model;
     carom_sim* twin;
     cr_quat twin_turn;
@@ -50,6 +58,12 @@ static const double kit_solver_noise = 1e-9;
 // radius is no layer but the shape itself, so much may overlap, relative to the radius. 1e-5 g h^2
 // is 1.7e-7 m at h = 1/24 s.
 static const double kit_give = 1e-4;
+
+// A double's step may end so far from the scene's: of the longest way of a vertex in it, and of the
+// largest coordinate. Friction of a contact that nearly sticks turns round-off of slips against h
+// friction_speed into forces.
+static const double kit_double_way = 1e-6;
+static const double kit_double_noise = 1e-11;
 
 // ---- text
 
@@ -110,6 +124,8 @@ static inline double kit_energy_of(const kit* k, const carom_sim* sim)
     return energy;
 }
 
+static inline void kit_double(kit* k, const char* text);
+
 // One scene from text with ' for " (the caller's own braces and all). Never NULL; when the scene is
 // refused, that is a failure and every later call on the kit does nothing.
 static inline kit* kit_open_text(const char* text)
@@ -132,6 +148,7 @@ static inline kit* kit_open_text(const char* text)
         k->energy = kit_energy_of(k, k->sim);
         const carom_energy e = carom_sim_energy(k->sim);
         k->size = e.kinetic + fabs(e.gravity) + e.elastic;
+        kit_double(k, text);
     }
     return k;
 }
@@ -150,10 +167,15 @@ static inline kit* kit_open(const char* format, ...)
 
 static inline void kit_close(kit* k)
 {
+    if (k->strays > 0) {
+        printf("  %d of %d doubled steps went another way\n", k->strays, k->doubles);
+    }
     carom_sim_destroy(k->sim);
     carom_model_destroy(k->model);
     carom_sim_destroy(k->twin);
     carom_model_destroy(k->twin_model);
+    carom_sim_destroy(k->double_sim);
+    carom_model_destroy(k->double_model);
     free(k->x);
     free(k->radius);
     free(k->twin_x);
@@ -231,6 +253,93 @@ static inline double kit_twin_off(kit* k)
     return most;
 }
 
+// ---- the double
+
+// Locks are along the axes of the world: what has some is only shifted.
+static inline cr_quat kit_double_turn(const kit* k)
+{
+    const cr_body_set* bodies = &k->model->numbers->bodies;
+    int32_t locks = 0;
+    for (int32_t f = 0; f < bodies->frame_count; f++) {
+        locks |= bodies->lock[f];
+    }
+    return locks ? (cr_quat){1, 0, 0, 0} : cr_quat_from_rotation((cr_vec3){0.7, -0.4, 1.1});
+}
+
+static const cr_vec3 kit_double_shift = {0.13, -0.21, 0.07};
+
+// The double becomes what the scene is now, pushed as it is.
+static inline void kit_double_take(kit* k)
+{
+    const cr_quat turn = kit_double_turn(k);
+    const cr_vec3 none = {0, 0, 0};
+    const cr_sim* from = k->sim->sim;
+    cr_sim* to = k->double_sim->sim;
+    cr_state* state = &to->state;
+    CHECK(cr_state_copy(state, &from->state) == CAROM_OK);
+    kit_move(turn, kit_double_shift, state->frame_count, state->t);
+    kit_move(turn, none, state->frame_count, state->v);
+    kit_move(turn, kit_double_shift, state->node_count, state->x);
+    kit_move(turn, none, state->node_count, state->xv);
+    for (int32_t f = 0; f < state->frame_count; f++) {
+        const cr_quat q = cr_quat_mul(turn, cr_quat_load(state->q + 4 * f));
+        cr_quat_store(state->q + 4 * f, cr_quat_normalize(q));
+    }
+    memcpy(to->force, from->force, 3 * (size_t)state->frame_count * sizeof(double));
+    memcpy(to->torque, from->torque, 3 * (size_t)state->frame_count * sizeof(double));
+    memcpy(to->node_force, from->node_force, 3 * (size_t)state->node_count * sizeof(double));
+    memcpy(to->driven, from->driven, (size_t)state->frame_count);
+    memcpy(to->node_driven, from->node_driven, (size_t)state->node_count);
+    to->drives = from->drives;
+    kit_move(turn, none, state->frame_count, to->force);
+    kit_move(turn, none, state->frame_count, to->torque);
+    kit_move(turn, none, state->node_count, to->node_force);
+}
+
+// Its step, when the scene has taken its own.
+static inline void kit_double_step(kit* k)
+{
+    const cr_quat turn = kit_double_turn(k);
+    carom_error error = {0};
+    double *was = calloc(3 * (size_t)k->vertex_count + 1, sizeof(double)), way = 0.0, size = 0.0;
+    double apart = 0.0;
+    carom_sim_vertices(k->double_sim, was);
+    if (carom_sim_step(k->double_sim, &error) != CAROM_OK) {
+        printf("  double: %s\n", error.message);
+        check_failures++;
+    }
+    double* x = calloc(3 * (size_t)k->vertex_count + 1, sizeof(double));
+    carom_sim_vertices(k->double_sim, x);
+    carom_sim_vertices(k->sim, k->x);
+    kit_move(turn, kit_double_shift, k->vertex_count, k->x);
+    for (int32_t i = 0; i < 3 * k->vertex_count; i++) {
+        way = fmax(way, fabs(x[i] - was[i]));
+        size = fmax(size, fabs(x[i]));
+        apart = fabs(x[i] - k->x[i]) <= apart ? apart : fabs(x[i] - k->x[i]); // a NaN is kept
+    }
+    const double most = kit_double_way * way + kit_double_noise * size;
+    k->doubles++;
+    k->strays += !(apart <= most);
+    if (!(apart <= most) && !k->branches) {
+        printf("  at %.6g s the double is %.3g m apart (%.3g m allowed), %d and %d parts\n",
+               carom_sim_time(k->sim), apart, most, carom_sim_info(k->sim).parts,
+               carom_sim_info(k->double_sim).parts);
+        check_failures++;
+    }
+    free(was);
+    free(x);
+}
+
+static inline void kit_double(kit* k, const char* text)
+{
+    carom_error error = {0};
+    k->double_model = k->failed ? NULL : kit_build(text);
+    if (k->double_model) {
+        kit_move_model(k->double_model->numbers, kit_double_turn(k), kit_double_shift);
+        CHECK(carom_sim_create(k->double_model, 1, &k->double_sim, &error) == CAROM_OK);
+    }
+}
+
 // ---- stepping
 
 // The judge's look at the scene as it is now.
@@ -297,6 +406,10 @@ static inline int kit_step(kit* k)
     if (k->failed) {
         return 0;
     }
+    const int doubled = k->double_sim && carom_sim_steps(k->sim) % k->judge_every == 0;
+    if (doubled) {
+        kit_double_take(k);
+    }
     if (carom_sim_step(k->sim, &error) != CAROM_OK) {
         printf("  %s\n", error.message);
         check_failures++;
@@ -308,6 +421,9 @@ static inline int kit_step(kit* k)
         check_failures++;
         k->failed = 1;
         return 0;
+    }
+    if (doubled) {
+        kit_double_step(k);
     }
     const carom_step_info info = carom_sim_info(k->sim);
     k->least_gap = fmin(k->least_gap, info.least_gap);
