@@ -383,7 +383,7 @@ def threads(page, room):
     del room
     page.say("## Over threads", "",
              "Wall time, the best of three runs taken in turn. Islands are shared among workers; a single zone is factored by one of them. "
-             "The results are the same bits.")
+             "The results are the same bits. On a machine that has other things to do (see its load above) these figures say nothing.")
     rows = []
     for name, n in [("falling-cubes", 10)] if page.quick else [("falling-cubes", 1000), ("many-objects", 500), ("stacked-cubes", 300),
                                                                 ("sheet-ball", 33)]:
@@ -443,8 +443,9 @@ def main():
     page.say("# Benchmarks", "",
              f"Made by `make benchmark` on {date.today().isoformat()}: carom {version}, {kit.machine()}. "
              + ("**Quick form: the figures mean nothing.** " if options.quick else "")
-             + "Seconds are processor time, which says little about what else the machine did meanwhile, except under *over threads*. "
-             "Figures of other machines differ; run it on yours. Every figure is a line of [benchmarks.csv](benchmarks.csv).")
+             + f"The load of the machine was {os.getloadavg()[0]:.1f} when it began. Seconds are processor time, which hardly depends on "
+             "that, except under *over threads*. Figures of other machines differ; run it on yours. Every figure is a line of "
+             "[benchmarks.csv](benchmarks.csv).")
     with tempfile.TemporaryDirectory() as room:
         for name in options.only.split(",") if options.only else PARTS:
             print(f"== {name}", flush=True)
