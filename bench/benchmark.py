@@ -44,8 +44,8 @@ class Page:
     def figure(self, part, case, size, quantity, value, unit=""):
         self.figures.append([part, case, size, quantity, f"{value:.6g}" if isinstance(value, float) else value, unit])
 
-    def plot(self, name, lines, x, y, title):
-        (self.out / f"{name}.svg").write_text(kit.svg(lines, x, y, True, title) + "\n")
+    def plot(self, name, lines, x, y, title, legend="right"):
+        (self.out / f"{name}.svg").write_text(kit.svg(lines, x, y, True, title, legend=legend) + "\n")
         self.text += [f"![{title}]({name}.svg)", ""]
 
     def failed(self, what, why):
@@ -261,9 +261,9 @@ def factor(page, room):
         for r in csv.DictReader(text.splitlines()):
             ms = [float(r[k]) for k in ("analyse ms", "factor ms", "solve ms")]
             rows.append([r["matrix"], r["method"], int(r["unknowns"]), *ms, int(r["nnz(L)"]), float(r["GFlop/s"]), float(r["residual"])])
-            kind = r["matrix"].split()[0]
-            lines.setdefault(f"{kind}, {r['method']}", ([], []))[0].append(int(r["unknowns"]))
-            lines[f"{kind}, {r['method']}"][1].append(ms[1])
+            label = f"{r['matrix'].split('-')[0]}, {r['method'].split()[-1]}"
+            lines.setdefault(label, ([], []))[0].append(int(r["unknowns"]))
+            lines[label][1].append(ms[1])
             fastest.setdefault(r["matrix"], {})[r["method"]] = ms[1] + ms[2]
             for quantity, value in zip(("analyse", "factor", "solve"), ms):
                 page.figure("factor", f"{r['matrix']}, {r['method']}", int(r["unknowns"]), quantity, value, "ms")
@@ -276,7 +276,7 @@ def factor(page, room):
         slower = [matrix for matrix, times in against if times < 1]
         page.say(f"Factor and one solve together, carom against the faster of both CHOLMODs: {min(t for _, t in against):.2g} to "
                  f"{max(t for _, t in against):.2g} times as fast" + (f"; slower on {', '.join(slower)}." if slower else "."))
-    page.plot("benchmarks_factor", lines, "unknowns", "ms", "Factorisation of a zone's matrix")
+    page.plot("benchmarks_factor", lines, "unknowns", "ms", "Factorisation of a zone's matrix", legend="left")
 
 
 # ---- beside MuJoCo
@@ -383,7 +383,7 @@ def threads(page, room):
     del room
     page.say("## Over threads", "",
              "Wall time, the best of three runs taken in turn. Islands are shared among workers; a single zone is factored by one of them. "
-             "The results are the same bits.")
+             "The results are the same bits. On a machine that has other things to do (see its load above) these figures say nothing.")
     rows = []
     for name, n in [("falling-cubes", 10)] if page.quick else [("falling-cubes", 1000), ("many-objects", 500), ("stacked-cubes", 300),
                                                                 ("sheet-ball", 33)]:
@@ -443,8 +443,9 @@ def main():
     page.say("# Benchmarks", "",
              f"Made by `make benchmark` on {date.today().isoformat()}: carom {version}, {kit.machine()}. "
              + ("**Quick form: the figures mean nothing.** " if options.quick else "")
-             + "Seconds are processor time, which says little about what else the machine did meanwhile, except under *over threads*. "
-             "Figures of other machines differ; run it on yours. Every figure is a line of [benchmarks.csv](benchmarks.csv).")
+             + f"The load of the machine was {os.getloadavg()[0]:.1f} when it began. Seconds are processor time, which hardly depends on "
+             "that, except under *over threads*. Figures of other machines differ; run it on yours. Every figure is a line of "
+             "[benchmarks.csv](benchmarks.csv).")
     with tempfile.TemporaryDirectory() as room:
         for name in options.only.split(",") if options.only else PARTS:
             print(f"== {name}", flush=True)

@@ -144,8 +144,9 @@ def ticks(low, high, log):
     return [k * step for k in range(first, int(high / step + 1e-9) + 1)]
 
 
-def svg(lines, x_label, y_label, log, title, width=640, height=400):
+def svg(lines, x_label, y_label, log, title, width=640, height=400, legend="right"):
     left, right, top, bottom = 70, 20, 36, 50
+    key = left + 12 if legend == "left" else width - 210
     clean = {}
     for label, line in lines.items():
         spread = line[2] if len(line) > 2 else [0.0] * len(line[0])
@@ -189,8 +190,8 @@ def svg(lines, x_label, y_label, log, title, width=640, height=400):
         out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
         if len(lx) <= 12:
             out += [f'<circle cx="{px(a):.1f}" cy="{py(b):.1f}" r="3" fill="{colour}"/>' for a, b in zip(lx, ly)]
-        out.append(f'<rect x="{width - 210}" y="{top + 8 + 18 * i}" width="12" height="12" fill="{colour}"/>'
-                   f'<text x="{width - 192}" y="{top + 19 + 18 * i}">{html.escape(label)}</text>')
+        out.append(f'<rect x="{key}" y="{top + 8 + 18 * i}" width="12" height="12" fill="{colour}"/>'
+                   f'<text x="{key + 18}" y="{top + 19 + 18 * i}">{html.escape(label)}</text>')
     out.append(f'<text x="{(left + width - right) / 2}" y="{height - 12}" text-anchor="middle">{html.escape(x_label)}</text>'
                f'<text transform="translate(18 {(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">'
                f'{html.escape(y_label)}</text></svg>')
