@@ -100,8 +100,8 @@ CAROM_API carom_status carom_rollout_start_back(carom_rollout* rollout, const do
 // comes in as the change of the state before the first and leaves as that of the state after the
 // last. dcontrols [directions * count * chosen] and dtheta [directions * theta_size] may be NULL:
 // none. dstates [directions * count * state_size] (may be NULL) gets the change of the state after
-// each step. <dstate, bar> is the same on the way back, to round-off. dstate is not to be used after
-// a failure.
+// each step. <dstate, bar> is the same on the way back, to round-off. dstate is not to be used
+// after a failure.
 CAROM_API carom_status carom_rollout_jvp(carom_rollout* rollout, int32_t count, const int32_t* slot,
                                          int32_t directions, double* dstate,
                                          const double* dcontrols, const double* dtheta,

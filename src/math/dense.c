@@ -17,7 +17,7 @@ enum {
     kernel_least = 7,   // sizes that the kernels of supernodes do faster, from a copy
     kernel_most = 60,
     kernel_step = 72, // whole lines, and the slack the kernels want behind a column
-    lone = 6, // one body: so common that its loops are written out, by the compiler
+    lone = 6,         // one body: so common that its loops are written out, by the compiler
     eigen_most = 12,
     eigen_sweeps = 40, // 6 to 8 do; the limit is for NaN
 };
