@@ -45,9 +45,9 @@ class Sticks(Object):
                 "bodies": [
                     {"name": "box", "mesh": {"box": {"size": [0.3, 0.2, 0.1]}}, "mass": 0.1,
                      "position": [0, 0, 0.5716], "friction": 0.8},
-                    {"name": "left", "position": [-0.09, 0, 0.5], "euler_degrees": [90, 0, 0],
+                    {"name": "left", "position": [-0.09, 0, 0.5], "euler_degrees": [90, 0, 3],
                      **stick},
-                    {"name": "right", "position": [0.09, 0, 0.5], "euler_degrees": [90, 0, 0],
+                    {"name": "right", "position": [0.09, 0, 0.5], "euler_degrees": [90, 0, -3],
                      **stick}]}
 
     def action_scale(self) -> np.ndarray:
