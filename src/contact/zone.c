@@ -551,23 +551,26 @@ static int loaded_rubs(const cr_zone* zone)
     return rubs;
 }
 
+// Half way back to where the step began, again and again. That is a way like any other and looked
+// at as such: a turning body passes other places on half a step than on the way of a whole one.
 static carom_status descend(cr_zone* zone, double step)
 {
+    double* base = zone->scratch;
+    if (zone->n > 0) {
+        memcpy(base, zone->z_before, sizeof(double) * (size_t)zone->n);
+    }
     for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope;
          i++) {
-        step *= 0.5;
-        for (int32_t k = 0; k < zone->point.count; k++) {
-            zone->before.items[k] = zone->point.items[k].x;
-        }
         for (int32_t k = 0; k < zone->n; k++) {
-            zone->z[k] = zone->z_before[k] + step * zone->d[k];
+            zone->z_before[k] = zone->z[k];
+            zone->d[k] = 0.5 * (base[k] - zone->z[k]);
         }
-        cr_zone_point_place(zone);
-        cr_zone_check_moved(zone);
+        const double taken = cr_zone_check_step(zone, 1e-9);
         const carom_status status = cr_zone_line_collect(zone);
-        if (status != CAROM_OK) {
+        if (status != CAROM_OK || !(taken > 0.0)) {
             return status;
         }
+        step *= 1.0 - 0.5 * taken;
     }
     return CAROM_OK;
 }

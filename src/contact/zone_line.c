@@ -387,23 +387,27 @@ static cr_closest classify(cr_zone* zone, int32_t candidate, cr_vec3 x[4])
     return cr_distance_closest(zone->task->candidate[candidate].pair.kind, x);
 }
 
-// How far the points of a candidate have come along their ways, both sides together.
+// A length that grows by no less than what the points of a candidate move, both sides together. Of
+// a side with several movers it is the sum of their ways: the largest of them may stand still while
+// another moves.
 static double way_of(const cr_zone* zone, int32_t candidate)
 {
     const int32_t* mover = zone->mover.items + 2 * candidate;
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        sum += mover[side] >= 0 ? zone->way.items[mover[side]] : 0.0;
+    }
     if (mover[0] >= 0 && mover[1] >= 0) {
-        return zone->way.items[mover[0]] + zone->way.items[mover[1]];
+        return sum;
     }
     const int32_t* corner = zone->corner.items + 4 * candidate;
-    const int edges = zone->task->candidate[candidate].pair.kind == CR_PAIR_EE;
-    double side[2] = {0, 0};
+    const int32_t kind = zone->task->candidate[candidate].pair.kind;
     for (int k = 0; k < 4; k++) {
-        if (corner[k] >= 0) {
-            const int b = edges ? k >= 2 : k == 3;
-            side[b] = cr_max(side[b], zone->point.items[corner[k]].way);
+        if (corner[k] >= 0 && mover[cr_row_side(kind, k)] < 0) {
+            sum += zone->point.items[corner[k]].way;
         }
     }
-    return side[0] + side[1];
+    return sum;
 }
 
 void cr_zone_line_refresh(cr_zone* zone)
