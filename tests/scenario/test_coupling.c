@@ -260,6 +260,7 @@ int main(int argc, char** argv)
         RUN(test_every_throw);
         return check_failures != 0;
     }
+    RUN(test_corner_that_drags_an_edge);
     RUN(test_every_throw);
     RUN(test_statics);
     RUN(test_never_through);
