@@ -1,4 +1,5 @@
 #include "bodies/spin_held.h"
+#include "core/assert.h"
 #include "dynamics/targets.h"
 #include "sim/expect.h"
 #include "sim/parts.h"
@@ -148,6 +149,7 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
     const int32_t count = cr_zone_rows(worker->zone, &rows);
     worker->balance.count = 0;
     for (int32_t i = 0; i < count && worker->sheet.count == 0; i++) {
+        CR_ASSERT(worker->candidate); // rows are of candidates
         cr_candidate candidate = worker->candidate[rows[i].candidate];
         cr_balance_row row;
         candidate.compliance = rows[i].compliance;
@@ -210,6 +212,7 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     const int32_t count = cr_zone_rows(worker->zone, &rows);
     result->memory.count = 0;
     for (int32_t i = 0; i < count; i++) {
+        CR_ASSERT(worker->candidate); // rows are of candidates
         const cr_candidate* c = &worker->candidate[rows[i].candidate];
         const cr_contact contact = {
             .body = {sim->model->bodies.vertex_body[c->pair.v[0]],
@@ -348,6 +351,7 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     const cr_zone_row* rows = NULL;
     const int32_t row_count = alone ? 0 : cr_zone_rows(worker->zone, &rows);
     for (int32_t i = 0; i < row_count && ok; i++) {
+        CR_ASSERT(worker->candidate); // rows are of candidates
         cr_record_row row = {worker->candidate[rows[i].candidate], rows[i].lam};
         row.candidate.compliance = rows[i].compliance;
         row.candidate.room = rows[i].room;
@@ -407,6 +411,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     const int32_t count = status == CAROM_OK ? cr_events_contacts(worker->events, &hits) : 0;
     result->impacts += report.impacts;
     for (int32_t i = 0; i < count; i++) {
+        CR_ASSERT(task.candidate); // hits are of candidates
         const cr_pair* pair = &task.candidate[hits[i].candidate].pair;
         worker->bounced |= task.candidate[hits[i].candidate].restitution > 0.0;
         const cr_contact contact = {
