@@ -103,14 +103,19 @@ void cr_gradient_bars_release(cr_state_bars* bars)
 
 // ---- the whole
 
+static cr_gradient counts_of(const cr_model* model)
+{
+    return (cr_gradient){.frame_count = model->bodies.frame_count,
+                         .node_count = model->bodies.node_count,
+                         .vertex_count = model->bodies.vertex_count,
+                         .body_count = model->bodies.body_count,
+                         .sheet_count = model->sheet_count,
+                         .script_count = model->script_count};
+}
+
 carom_status cr_gradient_init(cr_gradient* g, const cr_model* model)
 {
-    *g = (cr_gradient){.frame_count = model->bodies.frame_count,
-                       .node_count = model->bodies.node_count,
-                       .vertex_count = model->bodies.vertex_count,
-                       .body_count = model->bodies.body_count,
-                       .sheet_count = model->sheet_count,
-                       .script_count = model->script_count};
+    *g = counts_of(model);
     part parts[PARTS];
     list_parts(g, parts);
     int ok = 1;
@@ -181,12 +186,7 @@ void cr_gradient_release(cr_gradient* g)
 
 size_t cr_gradient_bytes(const cr_model* model)
 {
-    cr_gradient g = {.frame_count = model->bodies.frame_count,
-                     .node_count = model->bodies.node_count,
-                     .vertex_count = model->bodies.vertex_count,
-                     .body_count = model->bodies.body_count,
-                     .sheet_count = model->sheet_count,
-                     .script_count = model->script_count};
+    cr_gradient g = counts_of(model);
     part parts[PARTS];
     list_parts(&g, parts);
     size_t sum = sizeof g;

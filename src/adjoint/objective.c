@@ -50,11 +50,6 @@ static cr_vec3 pull(const look* l, cr_vec3 value, cr_vec3 target)
     return cr_vec3_scale(l->weight, (cr_vec3){a[0] * r.x, a[1] * r.y, a[2] * r.z});
 }
 
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 static cr_mat3 turn_of(const cr_state* state, int32_t frame)
 {
     return cr_quat_to_matrix(cr_quat_load(state->q + 4 * frame));
@@ -82,7 +77,7 @@ static double look_at_nodes(const look* l, const double* x, cr_vec3* bars)
     if (l->bars) {
         const cr_vec3 each = cr_vec3_scale(1.0 / (to - from), pull(l, mean, target));
         for (int32_t n = from; n < to; n++) {
-            add(&bars[n], each);
+            cr_vec3_add_to(&bars[n], each);
         }
     }
     return worth(l, mean, target);
@@ -101,7 +96,7 @@ static double look_at_each(const look* l, const double* x, cr_vec3* bars)
                       target = cr_vec3_load(l->target + 3 * (n - from));
         sum += worth(&one, at, target);
         if (l->bars) {
-            add(&bars[n], pull(&one, at, target));
+            cr_vec3_add_to(&bars[n], pull(&one, at, target));
         }
     }
     return sum;
@@ -121,8 +116,8 @@ static double look_position(const look* l)
     const cr_vec3 x = cr_vec3_add(cr_mat3_apply(r, p), cr_vec3_load(l->state->t + 3 * f));
     if (l->bars) { // R exp([delta]) p moves by R (delta x p)
         const cr_vec3 x_bar = pull(l, x, target);
-        add(&l->bars->t[f], x_bar);
-        add(&l->bars->q[f], cr_vec3_cross(p, cr_mat3_tapply(r, x_bar)));
+        cr_vec3_add_to(&l->bars->t[f], x_bar);
+        cr_vec3_add_to(&l->bars->q[f], cr_vec3_cross(p, cr_mat3_tapply(r, x_bar)));
     }
     return worth(l, x, target);
 }
@@ -135,7 +130,7 @@ static double look_velocity(const look* l)
     }
     const cr_vec3 v = cr_vec3_load(l->state->v + 3 * f), target = cr_vec3_load(l->target);
     if (l->bars) {
-        add(&l->bars->v[f], pull(l, v, target));
+        cr_vec3_add_to(&l->bars->v[f], pull(l, v, target));
     }
     return worth(l, v, target);
 }
@@ -148,8 +143,8 @@ static double look_spin(const look* l)
     const cr_vec3 spin = cr_mat3_apply(r, om);
     if (l->bars) {
         const cr_vec3 om_bar = cr_mat3_tapply(r, pull(l, spin, target));
-        add(&l->bars->om[f], om_bar);
-        add(&l->bars->q[f], cr_vec3_cross(om, om_bar));
+        cr_vec3_add_to(&l->bars->om[f], om_bar);
+        cr_vec3_add_to(&l->bars->q[f], cr_vec3_cross(om, om_bar));
     }
     return worth(l, spin, target);
 }
@@ -168,7 +163,7 @@ static double look_rotation(const look* l)
     if (l->bars) {
         const cr_rot rot = cr_rot_make(w);
         const cr_vec3 turn = cr_mat3_apply(cr_rot_right_inverse(&rot), pull(l, w, none));
-        add(&l->bars->q[f], cr_mat3_tapply(cr_quat_to_matrix(q), turn));
+        cr_vec3_add_to(&l->bars->q[f], cr_mat3_tapply(cr_quat_to_matrix(q), turn));
     }
     return worth(l, w, none);
 }
@@ -230,10 +225,10 @@ static void turning_adj(const look* l, int32_t f, cr_vec3 bar)
     const cr_vec3 om = cr_vec3_load(l->state->om + 3 * f);
     const cr_vec3 own = cr_mat3_tapply(turn_of(l->state, f), bar);
     const double* inertia = bodies->inertia + 3 * f;
-    add(&l->bars->om[f], times(inertia, own));
-    add(&l->bars->q[f], cr_vec3_cross(times(inertia, om), own));
-    add(&l->bars->t[f], cr_vec3_scale(m, cr_vec3_cross(v, bar)));
-    add(&l->bars->v[f], cr_vec3_scale(m, cr_vec3_cross(bar, t)));
+    cr_vec3_add_to(&l->bars->om[f], times(inertia, own));
+    cr_vec3_add_to(&l->bars->q[f], cr_vec3_cross(times(inertia, om), own));
+    cr_vec3_add_to(&l->bars->t[f], cr_vec3_scale(m, cr_vec3_cross(v, bar)));
+    cr_vec3_add_to(&l->bars->v[f], cr_vec3_scale(m, cr_vec3_cross(bar, t)));
     cr_vec3_accumulate(l->gradient->inertia + 3 * f,
                        (cr_vec3){own.x * om.x, own.y * om.y, own.z * om.z});
     l->gradient->mass[f] += cr_vec3_dot(bar, cr_vec3_cross(t, v));
@@ -248,14 +243,14 @@ static double look_angular_momentum(const look* l)
         if (takes_part(l, bodies->frame_body[f]) && bodies->mass[f] > 0.0) {
             const cr_vec3 spin = times(bodies->inertia + 3 * f, cr_vec3_load(s->om + 3 * f));
             const cr_vec3 p = cr_vec3_scale(bodies->mass[f], cr_vec3_load(s->v + 3 * f));
-            add(&sum, cr_mat3_apply(turn_of(s, f), spin));
-            add(&sum, cr_vec3_cross(cr_vec3_load(s->t + 3 * f), p));
+            cr_vec3_add_to(&sum, cr_mat3_apply(turn_of(s, f), spin));
+            cr_vec3_add_to(&sum, cr_vec3_cross(cr_vec3_load(s->t + 3 * f), p));
         }
     }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         if (free_node(l, n)) {
             const cr_vec3 p = cr_vec3_scale(bodies->node_mass[n], cr_vec3_load(s->xv + 3 * n));
-            add(&sum, cr_vec3_cross(cr_vec3_load(s->x + 3 * n), p));
+            cr_vec3_add_to(&sum, cr_vec3_cross(cr_vec3_load(s->x + 3 * n), p));
         }
     }
     const cr_vec3 target = cr_vec3_load(l->target), bar = pull(l, sum, target);
@@ -268,8 +263,8 @@ static double look_angular_momentum(const look* l)
         if (free_node(l, n)) {
             const cr_vec3 x = cr_vec3_load(s->x + 3 * n), v = cr_vec3_load(s->xv + 3 * n);
             const double m = bodies->node_mass[n];
-            add(&l->bars->x[n], cr_vec3_scale(m, cr_vec3_cross(v, bar)));
-            add(&l->bars->xv[n], cr_vec3_scale(m, cr_vec3_cross(bar, x)));
+            cr_vec3_add_to(&l->bars->x[n], cr_vec3_scale(m, cr_vec3_cross(v, bar)));
+            cr_vec3_add_to(&l->bars->xv[n], cr_vec3_scale(m, cr_vec3_cross(bar, x)));
             l->gradient->node_mass[n] += cr_vec3_dot(bar, cr_vec3_cross(x, v));
         }
     }
@@ -294,9 +289,9 @@ static void frame_energy_adj(const look* l, int32_t f, double bar)
     const cr_vec3 g = cr_vec3_load(model->world.gravity);
     const cr_vec3 t = cr_vec3_load(l->state->t + 3 * f), v = cr_vec3_load(l->state->v + 3 * f);
     const cr_vec3 om = cr_vec3_load(l->state->om + 3 * f);
-    add(&l->bars->v[f], cr_vec3_scale(bar * m, v));
-    add(&l->bars->t[f], cr_vec3_scale(-bar * m, g));
-    add(&l->bars->om[f], cr_vec3_scale(bar, times(model->bodies.inertia + 3 * f, om)));
+    cr_vec3_add_to(&l->bars->v[f], cr_vec3_scale(bar * m, v));
+    cr_vec3_add_to(&l->bars->t[f], cr_vec3_scale(-bar * m, g));
+    cr_vec3_add_to(&l->bars->om[f], cr_vec3_scale(bar, times(model->bodies.inertia + 3 * f, om)));
     l->gradient->mass[f] += bar * (0.5 * cr_vec3_norm2(v) - cr_vec3_dot(g, t));
     for (int i = 0; i < 3; i++) {
         const double o = l->state->om[3 * f + i];
@@ -319,8 +314,8 @@ static void node_energy_adj(const look* l, int32_t n, double bar)
     const double m = model->bodies.node_mass[n];
     const cr_vec3 x = cr_vec3_load(l->state->x + 3 * n), v = cr_vec3_load(l->state->xv + 3 * n);
     const cr_vec3 g = cr_vec3_load(model->world.gravity);
-    add(&l->bars->xv[n], cr_vec3_scale(bar * m, v));
-    add(&l->bars->x[n], cr_vec3_scale(-bar * m, g));
+    cr_vec3_add_to(&l->bars->xv[n], cr_vec3_scale(bar * m, v));
+    cr_vec3_add_to(&l->bars->x[n], cr_vec3_scale(-bar * m, g));
     l->gradient->node_mass[n] += bar * (0.5 * cr_vec3_norm2(v) - cr_vec3_dot(g, x));
     cr_vec3_accumulate(l->gradient->gravity, cr_vec3_scale(-bar * m, x));
 }
@@ -420,9 +415,9 @@ static double look_contact_force(const look* l)
         cr_target_starts out = {0};
         cr_targets_rigid_adj(m, inertia, model->bodies.lock[f], h, &action, &free, q, v, om, &in,
                              &out);
-        add(&l->bars->v[f], cr_vec3_scale(m / h, bar));
-        add(&l->before->v[f], out.v);
-        add(&l->gradient->force[f], out.force);
+        cr_vec3_add_to(&l->bars->v[f], cr_vec3_scale(m / h, bar));
+        cr_vec3_add_to(&l->before->v[f], out.v);
+        cr_vec3_add_to(&l->gradient->force[f], out.force);
         cr_vec3_accumulate(l->gradient->gravity, out.gravity);
         l->gradient->mass[f] += out.mass + cr_vec3_dot(bar, gain) / h;
     }
@@ -456,13 +451,14 @@ static double look_effort(const look* l)
     part.weight = l->weight * (root ? (sum > 0.0 ? 0.5 / sqrt(sum) : 0.0) : 1.0);
     for (int32_t f = 0; l->bars && f < bodies->frame_count; f++) {
         if (takes_part(l, bodies->frame_body[f]) && bodies->mass[f] > 0.0) {
-            add(&l->gradient->force[f], pull(&part, l->moment->force[f], target));
-            add(&l->gradient->torque[f], pull(&part, l->moment->torque[f], none));
+            cr_vec3_add_to(&l->gradient->force[f], pull(&part, l->moment->force[f], target));
+            cr_vec3_add_to(&l->gradient->torque[f], pull(&part, l->moment->torque[f], none));
         }
     }
     for (int32_t n = 0; l->bars && n < bodies->node_count; n++) {
         if (free_node(l, n)) {
-            add(&l->gradient->node_force[n], pull(&part, l->moment->node_force[n], target));
+            cr_vec3_add_to(&l->gradient->node_force[n],
+                           pull(&part, l->moment->node_force[n], target));
         }
     }
     return l->weight * (root ? sqrt(sum) : sum);

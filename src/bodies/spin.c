@@ -1,21 +1,5 @@
 #include "bodies/spin.h"
 
-// Products and quotients by entry: the diagonal inertia and its inverse at work.
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 static cr_quat turned(cr_quat q, cr_vec3 w)
 {
     return cr_quat_normalize(cr_quat_mul(q, cr_quat_from_rotation(w)));
@@ -46,7 +30,7 @@ static cr_vec3 solve(cr_mat3 a, cr_vec3 b)
 static cr_mat3 mean_slope(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 rate, cr_vec3* c)
 {
     const cr_rot r = cr_rot_make(cr_vec3_scale(h, rate));
-    *c = cr_mat3_tapply(cr_rot_matrix(&r), times(inertia, om));
+    *c = cr_mat3_tapply(cr_rot_matrix(&r), cr_vec3_times(inertia, om));
     cr_mat3 slope = cr_mat3_mul(cr_mat3_skew(*c), cr_rot_right(&r));
     const double by[3] = {inertia.x, inertia.y, inertia.z};
     for (int i = 0; i < 3; i++) {
@@ -62,7 +46,7 @@ static cr_mat3 mean_slope(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 rate, c
 // about that axis.
 static cr_vec3 steady_rate(cr_vec3 inertia, cr_vec3 om)
 {
-    const cr_vec3 l = times(inertia, om);
+    const cr_vec3 l = cr_vec3_times(inertia, om);
     const double ll = cr_vec3_norm2(l);
     return ll > 0.0 ? cr_vec3_scale(cr_vec3_dot(om, l) / ll, l) : om;
 }
@@ -70,29 +54,29 @@ static cr_vec3 steady_rate(cr_vec3 inertia, cr_vec3 om)
 static void steady_rate_adj(cr_vec3 inertia, cr_vec3 om, cr_vec3 rate_bar, cr_vec3* om_bar,
                             cr_vec3* inertia_bar)
 {
-    const cr_vec3 l = times(inertia, om);
+    const cr_vec3 l = cr_vec3_times(inertia, om);
     const double ll = cr_vec3_norm2(l);
     if (!(ll > 0.0)) {
-        add(om_bar, rate_bar);
+        cr_vec3_add_to(om_bar, rate_bar);
         return;
     }
     const double k = cr_vec3_dot(om, l) / ll, k_bar = cr_vec3_dot(rate_bar, l) / ll;
     cr_vec3 l_bar = cr_vec3_add_scaled(cr_vec3_scale(k, rate_bar), -2.0 * k * k_bar, l);
     l_bar = cr_vec3_add_scaled(l_bar, k_bar, om);
-    add(om_bar, cr_vec3_scale(k_bar, l));
-    add(om_bar, times(inertia, l_bar));
-    add(inertia_bar, times(om, l_bar));
+    cr_vec3_add_to(om_bar, cr_vec3_scale(k_bar, l));
+    cr_vec3_add_to(om_bar, cr_vec3_times(inertia, l_bar));
+    cr_vec3_add_to(inertia_bar, cr_vec3_times(om, l_bar));
 }
 
 // rate = k l, k = om.l/l.l
 static cr_vec3 steady_rate_jvp(cr_vec3 inertia, cr_vec3 om, cr_vec3 dom, cr_vec3 dinertia)
 {
-    const cr_vec3 l = times(inertia, om);
+    const cr_vec3 l = cr_vec3_times(inertia, om);
     const double ll = cr_vec3_norm2(l);
     if (!(ll > 0.0)) {
         return dom;
     }
-    const cr_vec3 dl = cr_vec3_add(times(dinertia, om), times(inertia, dom));
+    const cr_vec3 dl = cr_vec3_add(cr_vec3_times(dinertia, om), cr_vec3_times(inertia, dom));
     const double k = cr_vec3_dot(om, l) / ll;
     const double dk =
         (cr_vec3_dot(dom, l) + cr_vec3_dot(om, dl) - 2.0 * k * cr_vec3_dot(l, dl)) / ll;
@@ -102,14 +86,14 @@ static cr_vec3 steady_rate_jvp(cr_vec3 inertia, cr_vec3 om, cr_vec3 dom, cr_vec3
 // False when there is no mean nearby: *rate is then the steady one.
 static int find_mean(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_vec3* rate)
 {
-    const cr_vec3 gain = over(cr_vec3_scale(h, torque), inertia);
+    const cr_vec3 gain = cr_vec3_over(cr_vec3_scale(h, torque), inertia);
     cr_vec3 mean = cr_vec3_add_scaled(om, 0.5, gain);
     double last = HUGE_VAL;
     for (int i = 0; i < RATE_STEPS; i++) {
         cr_vec3 c;
         const cr_mat3 slope = mean_slope(inertia, h, om, mean, &c);
         cr_vec3 g = cr_vec3_sub(cr_vec3_add(mean, mean), cr_vec3_add(om, gain));
-        g = cr_vec3_sub(g, over(c, inertia));
+        g = cr_vec3_sub(g, cr_vec3_over(c, inertia));
         const cr_vec3 step = solve(slope, g);
         mean = cr_vec3_sub(mean, step);
         const double size = cr_vec3_norm(step), whole = cr_vec3_norm(mean);
@@ -146,7 +130,7 @@ void cr_spin_rate_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, cr_
     }
     const cr_mat3 slope = mean_slope(inertia, h, om, rate, &c);
     const cr_vec3 y = solve(cr_mat3_transpose(slope), rate_bar);
-    add(om_bar, y);
+    cr_vec3_add_to(om_bar, y);
     cr_spin_path_adj(inertia, h, om, torque, rate, (cr_vec3){0}, y, &q_unused, om_bar, torque_bar,
                      inertia_bar, &rate_unused, h_bar);
 }
@@ -169,9 +153,9 @@ void cr_spin_path(cr_vec3 inertia, double s, cr_quat q, cr_vec3 om, cr_vec3 torq
                   cr_quat* q_s, cr_vec3* om_s)
 {
     const cr_rot r = cr_rot_make(cr_vec3_scale(s, rate));
-    const cr_vec3 momentum = cr_mat3_tapply(cr_rot_matrix(&r), times(inertia, om));
+    const cr_vec3 momentum = cr_mat3_tapply(cr_rot_matrix(&r), cr_vec3_times(inertia, om));
     *q_s = turned(q, r.w);
-    *om_s = over(cr_vec3_add_scaled(momentum, s, torque), inertia);
+    *om_s = cr_vec3_over(cr_vec3_add_scaled(momentum, s, torque), inertia);
 }
 
 // Let E = exp(s rate) move to E exp(d). Then R_s moves by d, and c = E^T I om by -d x c, so with
@@ -185,18 +169,18 @@ void cr_spin_path_adj(cr_vec3 inertia, double s, cr_vec3 om, cr_vec3 torque, cr_
 {
     const cr_rot r = cr_rot_make(cr_vec3_scale(s, rate));
     const cr_mat3 e = cr_rot_matrix(&r);
-    const cr_vec3 c = cr_mat3_tapply(e, times(inertia, om));
-    const cr_vec3 om_s = over(cr_vec3_add_scaled(c, s, torque), inertia);
-    const cr_vec3 k = over(om_s_bar, inertia);
+    const cr_vec3 c = cr_mat3_tapply(e, cr_vec3_times(inertia, om));
+    const cr_vec3 om_s = cr_vec3_over(cr_vec3_add_scaled(c, s, torque), inertia);
+    const cr_vec3 k = cr_vec3_over(om_s_bar, inertia);
     const cr_vec3 ek = cr_mat3_apply(e, k);
     const cr_vec3 x = cr_vec3_add(q_s_bar, cr_vec3_cross(k, c));
 
-    add(q_bar, cr_mat3_apply(e, q_s_bar));
-    add(rate_bar, cr_vec3_scale(s, cr_mat3_tapply(cr_rot_right(&r), x)));
-    add(om_bar, times(inertia, ek));
-    add(torque_bar, cr_vec3_scale(s, k));
+    cr_vec3_add_to(q_bar, cr_mat3_apply(e, q_s_bar));
+    cr_vec3_add_to(rate_bar, cr_vec3_scale(s, cr_mat3_tapply(cr_rot_right(&r), x)));
+    cr_vec3_add_to(om_bar, cr_vec3_times(inertia, ek));
+    cr_vec3_add_to(torque_bar, cr_vec3_scale(s, k));
     // I stands before om, and its inverse before the whole
-    add(inertia_bar, cr_vec3_sub(times(ek, om), times(k, om_s)));
+    cr_vec3_add_to(inertia_bar, cr_vec3_sub(cr_vec3_times(ek, om), cr_vec3_times(k, om_s)));
     *s_bar += cr_vec3_dot(rate, x) + cr_vec3_dot(k, torque);
 }
 
@@ -206,15 +190,16 @@ void cr_spin_path_jvp(cr_vec3 inertia, double s, cr_vec3 om, cr_vec3 torque, cr_
 {
     const cr_rot r = cr_rot_make(cr_vec3_scale(s, rate));
     const cr_mat3 e = cr_rot_matrix(&r);
-    const cr_vec3 c = cr_mat3_tapply(e, times(inertia, om));
-    const cr_vec3 om_s = over(cr_vec3_add_scaled(c, s, torque), inertia);
+    const cr_vec3 c = cr_mat3_tapply(e, cr_vec3_times(inertia, om));
+    const cr_vec3 om_s = cr_vec3_over(cr_vec3_add_scaled(c, s, torque), inertia);
     const cr_vec3 turn =
         cr_vec3_add_scaled(cr_vec3_scale(s, cr_mat3_apply(cr_rot_right(&r), d->rate)), d->s, rate);
-    const cr_vec3 momentum = cr_vec3_add(times(d->inertia, om), times(inertia, d->om));
+    const cr_vec3 momentum =
+        cr_vec3_add(cr_vec3_times(d->inertia, om), cr_vec3_times(inertia, d->om));
     cr_vec3 sum = cr_vec3_add(cr_vec3_cross(c, turn), cr_mat3_tapply(e, momentum));
     sum = cr_vec3_add_scaled(cr_vec3_add_scaled(sum, d->s, torque), s, d->torque);
     *dq_s = cr_vec3_add(cr_mat3_tapply(e, d->q), turn);
-    *dom_s = over(cr_vec3_sub(sum, times(d->inertia, om_s)), inertia);
+    *dom_s = cr_vec3_over(cr_vec3_sub(sum, cr_vec3_times(d->inertia, om_s)), inertia);
 }
 
 void cr_spin_predict(cr_vec3 inertia, double h, cr_quat q, cr_vec3 om, cr_vec3 torque, cr_quat* q_p,
@@ -238,8 +223,8 @@ void cr_spin_predict_adj(cr_vec3 inertia, double h, cr_vec3 om, cr_vec3 torque, 
 // I om_1 + Jr(w)^-1 I w / h: the angular momentum in the predicted frame
 static cr_vec3 momentum_after(cr_vec3 inertia, double h, cr_vec3 om_1, const cr_rot* r)
 {
-    const cr_vec3 gained = cr_mat3_apply(cr_rot_right_inverse(r), times(inertia, r->w));
-    return cr_vec3_add_scaled(times(inertia, om_1), 1.0 / h, gained);
+    const cr_vec3 gained = cr_mat3_apply(cr_rot_right_inverse(r), cr_vec3_times(inertia, r->w));
+    return cr_vec3_add_scaled(cr_vec3_times(inertia, om_1), 1.0 / h, gained);
 }
 
 void cr_spin_update(cr_vec3 inertia, double h, cr_quat q_p, cr_vec3 om_1, cr_vec3 w, cr_quat* q,
@@ -248,7 +233,7 @@ void cr_spin_update(cr_vec3 inertia, double h, cr_quat q_p, cr_vec3 om_1, cr_vec
     const cr_rot r = cr_rot_make(w);
     const cr_vec3 y = momentum_after(inertia, h, om_1, &r);
     *q = turned(q_p, w);
-    *om = over(cr_mat3_tapply(cr_rot_matrix(&r), y), inertia);
+    *om = cr_vec3_over(cr_mat3_tapply(cr_rot_matrix(&r), y), inertia);
 }
 
 // As above with E = exp(w), c = E^T y, k = I^-1 om_bar: E exp(d) costs d.(q_bar + k x c), d = Jr
@@ -261,19 +246,20 @@ void cr_spin_update_adj(cr_vec3 inertia, double h, cr_vec3 om_1, cr_vec3 w, cr_v
     const cr_rot r = cr_rot_make(w);
     const cr_mat3 e = cr_rot_matrix(&r);
     const cr_vec3 c = cr_mat3_tapply(e, momentum_after(inertia, h, om_1, &r));
-    const cr_vec3 k = over(om_bar, inertia);
+    const cr_vec3 k = cr_vec3_over(om_bar, inertia);
     const cr_vec3 y_bar = cr_mat3_apply(e, k);
     const cr_vec3 yh = cr_vec3_scale(1.0 / h, y_bar);
     const cr_vec3 g = cr_mat3_tapply(cr_rot_right_inverse(&r), yh);
     const cr_vec3 x = cr_vec3_add(q_bar, cr_vec3_cross(k, c));
 
-    add(q_p_bar, cr_mat3_apply(e, q_bar));
-    add(om_1_bar, times(inertia, y_bar));
-    add(w_bar, cr_mat3_tapply(cr_rot_right(&r), x));
-    add(w_bar, times(inertia, g));
-    add(w_bar, cr_mat3_tapply(cr_rot_right_inverse_dw(&r, times(inertia, w)), yh));
-    add(inertia_bar, cr_vec3_add(times(y_bar, om_1), times(g, w)));
-    add(inertia_bar, cr_vec3_neg(times(k, over(c, inertia))));
+    cr_vec3_add_to(q_p_bar, cr_mat3_apply(e, q_bar));
+    cr_vec3_add_to(om_1_bar, cr_vec3_times(inertia, y_bar));
+    cr_vec3_add_to(w_bar, cr_mat3_tapply(cr_rot_right(&r), x));
+    cr_vec3_add_to(w_bar, cr_vec3_times(inertia, g));
+    cr_vec3_add_to(w_bar,
+                   cr_mat3_tapply(cr_rot_right_inverse_dw(&r, cr_vec3_times(inertia, w)), yh));
+    cr_vec3_add_to(inertia_bar, cr_vec3_add(cr_vec3_times(y_bar, om_1), cr_vec3_times(g, w)));
+    cr_vec3_add_to(inertia_bar, cr_vec3_neg(cr_vec3_times(k, cr_vec3_over(c, inertia))));
 }
 
 // In the letters of the reverse, c = E^T y: d = Jr dw, dc = c x d + E^T dy.
@@ -284,12 +270,13 @@ void cr_spin_update_jvp(cr_vec3 inertia, double h, cr_vec3 om_1, cr_vec3 w, cr_v
     const cr_mat3 e = cr_rot_matrix(&r);
     const cr_vec3 c = cr_mat3_tapply(e, momentum_after(inertia, h, om_1, &r));
     const cr_vec3 turn = cr_mat3_apply(cr_rot_right(&r), dw);
-    const cr_vec3 db = cr_vec3_add(times(inertia, dw), times(dinertia, w));
+    const cr_vec3 db = cr_vec3_add(cr_vec3_times(inertia, dw), cr_vec3_times(dinertia, w));
     cr_vec3 dy = cr_mat3_apply(cr_rot_right_inverse(&r), db);
-    add(&dy, cr_mat3_apply(cr_rot_right_inverse_dw(&r, times(inertia, w)), dw));
+    cr_vec3_add_to(&dy, cr_mat3_apply(cr_rot_right_inverse_dw(&r, cr_vec3_times(inertia, w)), dw));
     dy = cr_vec3_scale(1.0 / h, dy);
-    add(&dy, cr_vec3_add(times(inertia, dom_1), times(dinertia, om_1)));
+    cr_vec3_add_to(&dy, cr_vec3_add(cr_vec3_times(inertia, dom_1), cr_vec3_times(dinertia, om_1)));
     const cr_vec3 dc = cr_vec3_add(cr_vec3_cross(c, turn), cr_mat3_tapply(e, dy));
     *dq = cr_vec3_add(cr_mat3_tapply(e, dq_p), turn);
-    *dom = over(cr_vec3_sub(dc, times(dinertia, over(c, inertia))), inertia);
+    *dom =
+        cr_vec3_over(cr_vec3_sub(dc, cr_vec3_times(dinertia, cr_vec3_over(c, inertia))), inertia);
 }

@@ -1,15 +1,5 @@
 #include "bodies/spin_held.h"
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 static cr_vec3 along_free(int32_t held, cr_vec3 a) // world axes
 {
     return (cr_vec3){held & 1 ? 0.0 : a.x, held & 2 ? 0.0 : a.y, held & 4 ? 0.0 : a.z};
@@ -25,9 +15,9 @@ void cr_spin_held_part_adj(cr_mat3 r, int32_t held, cr_vec3 a, cr_vec3 part_bar,
                            cr_vec3* a_bar)
 {
     const cr_vec3 bar = cr_spin_held_part(r, held, part_bar);
-    add(a_bar, bar);
-    add(q_bar, cr_vec3_cross(a, bar));
-    add(q_bar, cr_vec3_cross(part_bar, cr_spin_held_part(r, held, a)));
+    cr_vec3_add_to(a_bar, bar);
+    cr_vec3_add_to(q_bar, cr_vec3_cross(a, bar));
+    cr_vec3_add_to(q_bar, cr_vec3_cross(part_bar, cr_spin_held_part(r, held, a)));
 }
 
 cr_vec3 cr_spin_held_part_jvp(cr_mat3 r, int32_t held, cr_vec3 a, cr_vec3 dq, cr_vec3 da)
@@ -62,11 +52,11 @@ void cr_spin_held_solve_adj(cr_mat3 r, cr_vec3 inertia, int32_t held, cr_vec3 m,
 {
     const cr_vec3 om = cr_spin_held_solve(r, inertia, held, m);
     const cr_vec3 g = cr_spin_held_solve(r, inertia, held, om_bar);
-    add(m_bar, g);
-    add(q_bar, cr_vec3_cross(om_bar, om));
-    add(q_bar, cr_vec3_cross(cr_vec3_sub(m, times(inertia, om)), g));
-    add(q_bar, cr_vec3_cross(om, times(inertia, g)));
-    add(inertia_bar, cr_vec3_neg(times(g, om)));
+    cr_vec3_add_to(m_bar, g);
+    cr_vec3_add_to(q_bar, cr_vec3_cross(om_bar, om));
+    cr_vec3_add_to(q_bar, cr_vec3_cross(cr_vec3_sub(m, cr_vec3_times(inertia, om)), g));
+    cr_vec3_add_to(q_bar, cr_vec3_cross(om, cr_vec3_times(inertia, g)));
+    cr_vec3_add_to(inertia_bar, cr_vec3_neg(cr_vec3_times(g, om)));
 }
 
 cr_vec3 cr_spin_held_solve_jvp(cr_mat3 r, cr_vec3 inertia, int32_t held, cr_vec3 m, cr_vec3 dq,
@@ -74,8 +64,9 @@ cr_vec3 cr_spin_held_solve_jvp(cr_mat3 r, cr_vec3 inertia, int32_t held, cr_vec3
 {
     const cr_vec3 om = cr_spin_held_solve(r, inertia, held, m);
     const cr_vec3 turned = cr_vec3_cross(dq, om);
-    cr_vec3 sum = cr_vec3_add(dm, cr_vec3_cross(dq, cr_vec3_sub(m, times(inertia, om))));
-    sum = cr_vec3_add(sum, cr_vec3_sub(times(inertia, turned), times(dinertia, om)));
+    cr_vec3 sum = cr_vec3_add(dm, cr_vec3_cross(dq, cr_vec3_sub(m, cr_vec3_times(inertia, om))));
+    sum =
+        cr_vec3_add(sum, cr_vec3_sub(cr_vec3_times(inertia, turned), cr_vec3_times(dinertia, om)));
     return cr_vec3_sub(cr_spin_held_solve(r, inertia, held, sum), turned);
 }
 
@@ -85,14 +76,14 @@ static cr_vec3 momentum_after(cr_vec3 inertia, double h, cr_vec3 om_1, cr_vec3 f
 {
     const cr_vec3 gained = cr_mat3_apply(cr_rot_right_inverse(rot), felt);
     return cr_mat3_tapply(cr_rot_matrix(rot),
-                          cr_vec3_add_scaled(times(inertia, om_1), 1.0 / h, gained));
+                          cr_vec3_add_scaled(cr_vec3_times(inertia, om_1), 1.0 / h, gained));
 }
 
 void cr_spin_held_update(cr_vec3 inertia, int32_t held, double h, cr_quat q_p, cr_vec3 om_1,
                          cr_vec3 w, cr_quat* q, cr_vec3* om)
 {
     const cr_rot rot = cr_rot_make(w);
-    const cr_vec3 felt = cr_spin_held_part(cr_quat_to_matrix(q_p), held, times(inertia, w));
+    const cr_vec3 felt = cr_spin_held_part(cr_quat_to_matrix(q_p), held, cr_vec3_times(inertia, w));
     const cr_vec3 m = momentum_after(inertia, h, om_1, felt, &rot);
     *q = cr_quat_normalize(cr_quat_mul(q_p, cr_quat_from_rotation(w)));
     *om = cr_spin_held_solve(cr_quat_to_matrix(*q), inertia, held, m);
@@ -105,21 +96,22 @@ void cr_spin_held_update_adj(cr_vec3 inertia, int32_t held, double h, cr_quat q_
 {
     const cr_rot rot = cr_rot_make(w);
     const cr_mat3 e = cr_rot_matrix(&rot), r_p = cr_quat_to_matrix(q_p);
-    const cr_vec3 pushed = times(inertia, w), felt = cr_spin_held_part(r_p, held, pushed);
+    const cr_vec3 pushed = cr_vec3_times(inertia, w), felt = cr_spin_held_part(r_p, held, pushed);
     const cr_vec3 m = momentum_after(inertia, h, om_1, felt, &rot);
     cr_vec3 end_bar = q_bar, m_bar = {0}, pushed_bar = {0};
     cr_spin_held_solve_adj(cr_mat3_mul(r_p, e), inertia, held, m, om_bar, &end_bar, &m_bar,
                            inertia_bar);
     const cr_vec3 y_bar = cr_mat3_apply(e, m_bar), yh = cr_vec3_scale(1.0 / h, y_bar);
-    add(q_p_bar, cr_mat3_apply(e, end_bar));
-    add(w_bar, cr_mat3_tapply(cr_rot_right(&rot), cr_vec3_add(end_bar, cr_vec3_cross(m_bar, m))));
-    add(om_1_bar, times(inertia, y_bar));
-    add(inertia_bar, times(y_bar, om_1));
-    add(w_bar, cr_mat3_tapply(cr_rot_right_inverse_dw(&rot, felt), yh));
+    cr_vec3_add_to(q_p_bar, cr_mat3_apply(e, end_bar));
+    cr_vec3_add_to(
+        w_bar, cr_mat3_tapply(cr_rot_right(&rot), cr_vec3_add(end_bar, cr_vec3_cross(m_bar, m))));
+    cr_vec3_add_to(om_1_bar, cr_vec3_times(inertia, y_bar));
+    cr_vec3_add_to(inertia_bar, cr_vec3_times(y_bar, om_1));
+    cr_vec3_add_to(w_bar, cr_mat3_tapply(cr_rot_right_inverse_dw(&rot, felt), yh));
     cr_spin_held_part_adj(r_p, held, pushed, cr_mat3_tapply(cr_rot_right_inverse(&rot), yh),
                           q_p_bar, &pushed_bar);
-    add(w_bar, times(inertia, pushed_bar));
-    add(inertia_bar, times(pushed_bar, w));
+    cr_vec3_add_to(w_bar, cr_vec3_times(inertia, pushed_bar));
+    cr_vec3_add_to(inertia_bar, cr_vec3_times(pushed_bar, w));
 }
 
 void cr_spin_held_update_jvp(cr_vec3 inertia, int32_t held, double h, cr_quat q_p, cr_vec3 om_1,
@@ -128,15 +120,15 @@ void cr_spin_held_update_jvp(cr_vec3 inertia, int32_t held, double h, cr_quat q_
 {
     const cr_rot rot = cr_rot_make(w);
     const cr_mat3 e = cr_rot_matrix(&rot), r_p = cr_quat_to_matrix(q_p);
-    const cr_vec3 pushed = times(inertia, w), felt = cr_spin_held_part(r_p, held, pushed);
-    const cr_vec3 dpushed = cr_vec3_add(times(inertia, dw), times(dinertia, w));
+    const cr_vec3 pushed = cr_vec3_times(inertia, w), felt = cr_spin_held_part(r_p, held, pushed);
+    const cr_vec3 dpushed = cr_vec3_add(cr_vec3_times(inertia, dw), cr_vec3_times(dinertia, w));
     const cr_vec3 dfelt = cr_spin_held_part_jvp(r_p, held, pushed, dq_p, dpushed);
     const cr_vec3 m = momentum_after(inertia, h, om_1, felt, &rot);
     const cr_vec3 turn = cr_mat3_apply(cr_rot_right(&rot), dw);
     cr_vec3 dy = cr_mat3_apply(cr_rot_right_inverse(&rot), dfelt);
-    add(&dy, cr_mat3_apply(cr_rot_right_inverse_dw(&rot, felt), dw));
+    cr_vec3_add_to(&dy, cr_mat3_apply(cr_rot_right_inverse_dw(&rot, felt), dw));
     dy = cr_vec3_scale(1.0 / h, dy);
-    add(&dy, cr_vec3_add(times(inertia, dom_1), times(dinertia, om_1)));
+    cr_vec3_add_to(&dy, cr_vec3_add(cr_vec3_times(inertia, dom_1), cr_vec3_times(dinertia, om_1)));
     const cr_vec3 dm = cr_vec3_add(cr_vec3_cross(m, turn), cr_mat3_tapply(e, dy));
     *dq = cr_vec3_add(cr_mat3_tapply(e, dq_p), turn);
     *dom = cr_spin_held_solve_jvp(cr_mat3_mul(r_p, e), inertia, held, m, *dq, dm, dinertia);

@@ -1,21 +1,6 @@
 #include "contact/balance.h"
 #include "contact/balance_inside.h"
 
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
 // The bars of what eta is made of. From bend eta^2/2 - slope eta + gain = 0:
 //     deta (slope - bend eta) = dgain - eta dslope + eta^2 dbend / 2,
 // and where eta is a part of slope/bend,  deta = eta (dslope/slope - dbend/bend).
@@ -48,17 +33,19 @@ static void gain_adj(const cr_balance_task* task, double bar, int32_t ahead,
         const cr_vec3 om = motion->om[f], om_free = motion->om_free[f];
         const cr_vec3 more = cr_vec3_sub(v, v0);
         const double most = 1.0 - CR_BALANCE_NOISE;
-        add(&bars->v[f], cr_vec3_scale(m_bar, cr_vec3_add_scaled(cr_vec3_scale(most, v), half, a)));
-        add(&bars->v0[f], cr_vec3_scale(-m_bar, cr_vec3_add_scaled(v0, half, a)));
-        add(&bars->a[f], cr_vec3_scale(m_bar, cr_vec3_sub(cr_vec3_scale(half, more), u)));
-        add(&bars->u[f], cr_vec3_scale(-m_bar, a));
-        add(&bars->om[f], cr_vec3_scale(most * bar, times(inertia, om)));
-        add(&bars->om_free[f], cr_vec3_scale(-bar, times(inertia, om_free)));
+        cr_vec3_add_to(&bars->v[f],
+                       cr_vec3_scale(m_bar, cr_vec3_add_scaled(cr_vec3_scale(most, v), half, a)));
+        cr_vec3_add_to(&bars->v0[f], cr_vec3_scale(-m_bar, cr_vec3_add_scaled(v0, half, a)));
+        cr_vec3_add_to(&bars->a[f],
+                       cr_vec3_scale(m_bar, cr_vec3_sub(cr_vec3_scale(half, more), u)));
+        cr_vec3_add_to(&bars->u[f], cr_vec3_scale(-m_bar, a));
+        cr_vec3_add_to(&bars->om[f], cr_vec3_scale(most * bar, cr_vec3_times(inertia, om)));
+        cr_vec3_add_to(&bars->om_free[f], cr_vec3_scale(-bar, cr_vec3_times(inertia, om_free)));
         bars->mass[f] +=
             bar * (0.5 * cr_vec3_dot(more, cr_vec3_add(v, v0)) - cr_vec3_dot(a, u) +
                    half * cr_vec3_dot(more, a) - 0.5 * CR_BALANCE_NOISE * cr_vec3_norm2(v));
-        cr_vec3 inertia_bar = cr_vec3_scale(0.5 * most * bar, times(om, om));
-        inertia_bar = cr_vec3_add_scaled(inertia_bar, -0.5 * bar, times(om_free, om_free));
+        cr_vec3 inertia_bar = cr_vec3_scale(0.5 * most * bar, cr_vec3_times(om, om));
+        inertia_bar = cr_vec3_add_scaled(inertia_bar, -0.5 * bar, cr_vec3_times(om_free, om_free));
         cr_vec3_accumulate(bars->inertia + 3 * f, inertia_bar);
     }
     const double per = CR_BALANCE_HELD / (task->h * task->h);
@@ -82,18 +69,20 @@ static void frame_adj(const cr_balance_task* task, int32_t f, double eta, const 
     const cr_vec3 inertia = cr_vec3_load(task->bodies->inertia + 3 * f);
     const cr_vec3 x = motion->thrust[f], y = motion->twist[f];
     const cr_vec3 v_bar = bars->v[f], om_bar = bars->om[f];
-    const cr_vec3 y_over = over(y, inertia);
+    const cr_vec3 y_over = cr_vec3_over(y, inertia);
     *x_bar =
         cr_vec3_scale(1.0 / m, cr_vec3_add_scaled(cr_vec3_scale(-eta, v_bar), 2.0 * of->bend, x));
     *x_bar = cr_vec3_add_scaled(*x_bar, of->slope, motion->v[f]);
-    *y_bar = cr_vec3_add_scaled(cr_vec3_scale(-eta, over(om_bar, inertia)), 2.0 * of->bend, y_over);
+    *y_bar = cr_vec3_add_scaled(cr_vec3_scale(-eta, cr_vec3_over(om_bar, inertia)), 2.0 * of->bend,
+                                y_over);
     *y_bar = cr_vec3_add_scaled(*y_bar, of->slope, motion->om[f]);
     bars->mass[f] += (eta * cr_vec3_dot(v_bar, x) - of->bend * cr_vec3_norm2(x)) / (m * m);
-    const cr_vec3 inertia_bar = cr_vec3_add_scaled(
-        cr_vec3_scale(eta, times(over(om_bar, inertia), y_over)), -of->bend, times(y_over, y_over));
+    const cr_vec3 inertia_bar =
+        cr_vec3_add_scaled(cr_vec3_scale(eta, cr_vec3_times(cr_vec3_over(om_bar, inertia), y_over)),
+                           -of->bend, cr_vec3_times(y_over, y_over));
     cr_vec3_accumulate(bars->inertia + 3 * f, inertia_bar);
-    add(&bars->v[f], cr_vec3_scale(of->slope, x));
-    add(&bars->om[f], cr_vec3_scale(of->slope, y));
+    cr_vec3_add_to(&bars->v[f], cr_vec3_scale(of->slope, x));
+    cr_vec3_add_to(&bars->om[f], cr_vec3_scale(of->slope, y));
     cr_balance_lock(task->bodies->lock[f], x_bar, y_bar);
 }
 
@@ -145,16 +134,17 @@ static void row_adj(const cr_balance_task* task, int32_t at, const cr_vec3* x_ba
             continue;
         }
         const double sign = side ? 1.0 : -1.0;
-        add(&bars->v[f], cr_vec3_scale(sign, p_bar));
-        add(&spin_bar[f],
+        cr_vec3_add_to(&bars->v[f], cr_vec3_scale(sign, p_bar));
+        cr_vec3_add_to(
+            &spin_bar[f],
             cr_vec3_scale(sign, cr_vec3_add(cr_vec3_cross(slip.arm[side], p_bar), q_bar)));
         arm_bar[side] =
             cr_vec3_add_scaled(arm_bar[side], sign, cr_vec3_cross(p_bar, motion->spin[f]));
     }
     if (row->frame[0] >= 0 && row->frame[1] >= 0) { // arms are -+ (t_A - t_B)/2
         const cr_vec3 half = cr_vec3_scale(0.5, cr_vec3_sub(arm_bar[1], arm_bar[0]));
-        add(&bars->t[row->frame[0]], half);
-        add(&bars->t[row->frame[1]], cr_vec3_neg(half));
+        cr_vec3_add_to(&bars->t[row->frame[0]], half);
+        cr_vec3_add_to(&bars->t[row->frame[1]], cr_vec3_neg(half));
     }
 }
 
@@ -174,7 +164,7 @@ void cr_balance_adj(const cr_balance_task* task, const cr_balance_bars* bars)
         const int32_t f = task->frame[i];
         const cr_vec3 inertia = cr_vec3_load(task->bodies->inertia + 3 * f);
         eta_bar -= cr_vec3_dot(bars->v[f], motion->thrust[f]) / task->bodies->mass[f] +
-                   cr_vec3_dot(bars->om[f], over(motion->twist[f], inertia));
+                   cr_vec3_dot(bars->om[f], cr_vec3_over(motion->twist[f], inertia));
     }
     const ingredients of = eta_adj(&brake, eta_bar);
     for (int32_t i = 0; i < task->frame_count; i++) {
@@ -185,7 +175,7 @@ void cr_balance_adj(const cr_balance_task* task, const cr_balance_bars* bars)
         cr_vec3 x_bar, y_bar;
         frame_adj(task, f, brake.eta, &of, bars, &x_bar, &y_bar);
         // twist is R^T of what rows add up: along R exp([delta]) it moves by -delta x twist
-        add(&bars->q[f], cr_vec3_cross(y_bar, twist));
+        cr_vec3_add_to(&bars->q[f], cr_vec3_cross(y_bar, twist));
         motion->thrust[f] = x_bar;
         motion->twist[f] = cr_mat3_apply(r, y_bar);
         bars->spin[f] = (cr_vec3){0, 0, 0};
@@ -198,8 +188,8 @@ void cr_balance_adj(const cr_balance_task* task, const cr_balance_bars* bars)
         const cr_rot rot = cr_rot_make(motion->w[f]);
         const cr_mat3 r = cr_mat3_mul(motion->rp[f], cr_rot_matrix(&rot));
         const cr_vec3 back = cr_mat3_tapply(r, bars->spin[f]);
-        add(&bars->om[f], back);
-        add(&bars->q[f], cr_vec3_cross(motion->om[f], back));
+        cr_vec3_add_to(&bars->om[f], back);
+        cr_vec3_add_to(&bars->q[f], cr_vec3_cross(motion->om[f], back));
     }
     gain_adj(task, of.gain, gain.ahead, bars);
 }

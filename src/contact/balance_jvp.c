@@ -1,21 +1,6 @@
 #include "contact/balance.h"
 #include "contact/balance_inside.h"
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 // As gain_adj of the reverse has it.
 static double gain_jvp(const cr_balance_task* task, int32_t ahead, const cr_balance_bars* by)
 {
@@ -36,10 +21,10 @@ static double gain_jvp(const cr_balance_task* task, int32_t ahead, const cr_bala
         sum +=
             by->mass[f] * (0.5 * cr_vec3_dot(more, cr_vec3_add(v, v0)) - cr_vec3_dot(a, u) +
                            half * cr_vec3_dot(more, a) - 0.5 * CR_BALANCE_NOISE * cr_vec3_norm2(v));
-        sum += most * cr_vec3_dot(times(inertia, om), by->om[f]);
-        sum -= cr_vec3_dot(times(inertia, om_free), by->om_free[f]);
-        sum += 0.5 * (most * cr_vec3_dot(dinertia, times(om, om)) -
-                      cr_vec3_dot(dinertia, times(om_free, om_free)));
+        sum += most * cr_vec3_dot(cr_vec3_times(inertia, om), by->om[f]);
+        sum -= cr_vec3_dot(cr_vec3_times(inertia, om_free), by->om_free[f]);
+        sum += 0.5 * (most * cr_vec3_dot(dinertia, cr_vec3_times(om, om)) -
+                      cr_vec3_dot(dinertia, cr_vec3_times(om_free, om_free)));
     }
     const double per = CR_BALANCE_HELD / (task->h * task->h);
     for (int32_t i = 0; i < task->row_count; i++) {
@@ -87,7 +72,7 @@ static void row_jvp(const cr_balance_task* task, int32_t at, const cr_balance_ba
         if (f >= 0) {
             const double sign = side ? 1.0 : -1.0;
             cr_vec3 dv = cr_vec3_add(by->v[f], cr_vec3_cross(dspin[f], slip.arm[side]));
-            add(&dv, cr_vec3_cross(motion->spin[f], darm[side]));
+            cr_vec3_add_to(&dv, cr_vec3_cross(motion->spin[f], darm[side]));
             dp = cr_vec3_add_scaled(dp, sign, dv);
             dq = cr_vec3_add_scaled(dq, sign, dspin[f]);
         }
@@ -135,13 +120,14 @@ static void one_jvp(const cr_balance_task* task, const cr_balance_brake* brake, 
         const cr_rot rot = cr_rot_make(motion->w[f]);
         const cr_mat3 r = cr_mat3_mul(motion->rp[f], cr_rot_matrix(&rot));
         const cr_vec3 thrust = motion->thrust[f], twist = motion->twist[f];
-        const cr_vec3 y_over = over(twist, inertia);
+        const cr_vec3 y_over = cr_vec3_over(twist, inertia);
         y[f] = cr_vec3_sub(cr_mat3_tapply(r, y[f]), cr_vec3_cross(by->q[f], twist));
         cr_balance_lock(task->bodies->lock[f], &x[f], &y[f]);
         dslope += cr_vec3_dot(x[f], motion->v[f]) + cr_vec3_dot(thrust, by->v[f]) +
                   cr_vec3_dot(y[f], motion->om[f]) + cr_vec3_dot(twist, by->om[f]);
         dbend += (2.0 * cr_vec3_dot(x[f], thrust) - by->mass[f] * cr_vec3_norm2(thrust) / m) / m;
-        dbend += 2.0 * cr_vec3_dot(y[f], y_over) - cr_vec3_dot(dinertia, times(y_over, y_over));
+        dbend +=
+            2.0 * cr_vec3_dot(y[f], y_over) - cr_vec3_dot(dinertia, cr_vec3_times(y_over, y_over));
     }
     const double gain = gain_jvp(task, ahead, by);
     const double deta = brake->full ? eta * (dslope / brake->slope - dbend / brake->bend)
@@ -152,12 +138,12 @@ static void one_jvp(const cr_balance_task* task, const cr_balance_brake* brake, 
         const double m = task->bodies->mass[f];
         const cr_vec3 inertia = cr_vec3_load(task->bodies->inertia + 3 * f);
         const cr_vec3 dinertia = cr_vec3_load(by->inertia + 3 * f);
-        const cr_vec3 thrust = motion->thrust[f], y_over = over(motion->twist[f], inertia);
+        const cr_vec3 thrust = motion->thrust[f], y_over = cr_vec3_over(motion->twist[f], inertia);
         cr_vec3 dv = cr_vec3_add_scaled(cr_vec3_scale(eta, x[f]), deta, thrust);
         dv = cr_vec3_add_scaled(dv, -eta * by->mass[f] / m, thrust);
         by->v[f] = cr_vec3_add_scaled(by->v[f], -1.0 / m, dv);
-        cr_vec3 dom = cr_vec3_scale(eta, cr_vec3_sub(y[f], times(dinertia, y_over)));
-        dom = cr_vec3_add_scaled(over(dom, inertia), deta, y_over);
+        cr_vec3 dom = cr_vec3_scale(eta, cr_vec3_sub(y[f], cr_vec3_times(dinertia, y_over)));
+        dom = cr_vec3_add_scaled(cr_vec3_over(dom, inertia), deta, y_over);
         by->om[f] = cr_vec3_sub(by->om[f], dom);
     }
 }

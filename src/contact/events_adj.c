@@ -25,21 +25,6 @@ typedef struct reverse {
     double* after; // the impulse's, to be written
 } reverse;
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 // Room for the largest impact, and for everything.
 static carom_status take(reverse* r)
 {
@@ -117,8 +102,8 @@ static void spin_reverse(const cr_events_segment* segment, const cr_events_body*
     cr_vec3 om_bar = {0}, unused[2] = {{0}};
     cr_spin_path_adj(ball, d, om, (cr_vec3){0}, segment->rate, in->q, in->om, &start->q, &om_bar,
                      &unused[0], &unused[1], rate, d_bar);
-    add(&start->om, om_bar);
-    add(up, cr_vec3_scale(d, om_bar));
+    cr_vec3_add_to(&start->om, om_bar);
+    cr_vec3_add_to(up, cr_vec3_scale(d, om_bar));
     *d_bar += cr_vec3_dot(om_bar, by);
 }
 
@@ -129,10 +114,10 @@ static void rate_reverse(reverse* r, const cr_events_segment* segment, const cr_
 {
     const double left = r->task->h - segment->from;
     if (segment->impact < 0 && body->support < 0) {
-        add(&r->out->rate[body->frame], rate);
+        cr_vec3_add_to(&r->out->rate[body->frame], rate);
     } else if (body->lock >> 3) { // om + left/2 up
-        add(&start->om, rate);
-        add(up, cr_vec3_scale(0.5 * left, rate));
+        cr_vec3_add_to(&start->om, rate);
+        cr_vec3_add_to(up, cr_vec3_scale(0.5 * left, rate));
         *left_bar += 0.5 * cr_vec3_dot(rate, cr_mat3_tapply(segment->r, body->spin_up));
     } else {
         cr_spin_rate_adj(body->inertia, left, segment->om, body->torque, rate, &start->om, torque,
@@ -154,15 +139,15 @@ static void segment_reverse(reverse* r, int32_t index, double s, const state_bar
     spin_reverse(segment, body, d, in, start, &torque, &inertia, &rate, &up, &d_bar);
     d_bar += cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
              cr_vec3_dot(in->v, body->a);
-    add(&start->u, in->u);
-    add(&start->v, cr_vec3_add_scaled(in->v, d, in->u));
-    add(&by->a, cr_vec3_add(cr_vec3_scale(0.5 * d * d, in->u), cr_vec3_scale(d, in->v)));
+    cr_vec3_add_to(&start->u, in->u);
+    cr_vec3_add_to(&start->v, cr_vec3_add_scaled(in->v, d, in->u));
+    cr_vec3_add_to(&by->a, cr_vec3_add(cr_vec3_scale(0.5 * d * d, in->u), cr_vec3_scale(d, in->v)));
     rate_reverse(r, segment, body, rate, start, &torque, &inertia, &up, &left);
     if (body->lock >> 3) { // up = R^T spin_up
-        add(&by->torque, cr_mat3_apply(segment->r, up));
-        add(&start->q, cr_vec3_cross(up, cr_mat3_tapply(segment->r, body->spin_up)));
+        cr_vec3_add_to(&by->torque, cr_mat3_apply(segment->r, up));
+        cr_vec3_add_to(&start->q, cr_vec3_cross(up, cr_mat3_tapply(segment->r, body->spin_up)));
     } else {
-        add(&by->torque, torque);
+        cr_vec3_add_to(&by->torque, torque);
     }
     cr_vec3_accumulate(r->out->inertia + 3 * body->frame, inertia);
     if (segment->impact >= 0) {
@@ -190,13 +175,13 @@ static double time_bar(const reverse* r, int32_t index, double s, const state_ba
 static void spin_up_reverse(reverse* r, const cr_events_body* body, cr_vec3 up_bar)
 {
     const int32_t f = body->frame;
-    const cr_vec3 y = over(r->task->motion->torque[f], body->inertia);
+    const cr_vec3 y = cr_vec3_over(r->task->motion->torque[f], body->inertia);
     const cr_vec3 y_bar =
         cr_mat3_tapply(r->task->motion->r0[f], cr_events_unlocked(up_bar, body->lock >> 3));
-    const cr_vec3 torque_bar = over(y_bar, body->inertia);
-    add(&r->out->torque[f], torque_bar);
-    add(&r->out->q[f], cr_vec3_cross(y, y_bar));
-    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(times(torque_bar, y)));
+    const cr_vec3 torque_bar = cr_vec3_over(y_bar, body->inertia);
+    cr_vec3_add_to(&r->out->torque[f], torque_bar);
+    cr_vec3_add_to(&r->out->q[f], cr_vec3_cross(y, y_bar));
+    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(cr_vec3_times(torque_bar, y)));
 }
 
 // Reverse of write_held in events.c. With more = h (whole - path's) and Q = exp(h more) it is
@@ -223,10 +208,10 @@ static void held_reverse(reverse* r, int32_t index, state_bars* end)
     const cr_vec3 turn = cr_mat3_tapply(cr_rot_left(&rot), eta);
     const cr_vec3 more_bar = cr_vec3_scale(h, cr_vec3_add_scaled(felt, h, turn));
     spin_up_reverse(r, body, more_bar);
-    add(&r->body[index].torque, cr_vec3_neg(more_bar));
+    cr_vec3_add_to(&r->body[index].torque, cr_vec3_neg(more_bar));
     const cr_vec3 om_bar = cr_mat3_tapply(r_h, spin_bar);
-    add(&end->q, cr_vec3_cross(end->om, om1));
-    add(&end->q, cr_vec3_cross(cr_mat3_tapply(r_h, spin), om_bar));
+    cr_vec3_add_to(&end->q, cr_vec3_cross(end->om, om1));
+    cr_vec3_add_to(&end->q, cr_vec3_cross(cr_mat3_tapply(r_h, spin), om_bar));
     end->om = om_bar;
 }
 
@@ -244,23 +229,23 @@ static void target_reverse(reverse* r, int32_t index)
     } else if (body->support >= 0) { // spin = h I^-1 (torque - path's), R_p = R(h) exp(h spin)
         const cr_motion* motion = r->task->motion;
         const cr_vec3 torque = cr_vec3_sub(motion->torque[f], body->torque);
-        const cr_vec3 spin = cr_vec3_scale(h, over(torque, body->inertia));
+        const cr_vec3 spin = cr_vec3_scale(h, cr_vec3_over(torque, body->inertia));
         const cr_rot rot = cr_rot_make(cr_vec3_scale(h, spin));
         cr_vec3 spin_bar = cr_mat3_tapply(cr_rot_right(&rot), end.q);
         spin_bar = cr_vec3_add_scaled(end.om, h, spin_bar);
         end.q = cr_mat3_apply(cr_rot_matrix(&rot), end.q);
-        const cr_vec3 torque_bar = cr_vec3_scale(h, over(spin_bar, body->inertia));
-        add(&out->torque[f], torque_bar);
-        add(&by->torque, cr_vec3_neg(torque_bar));
+        const cr_vec3 torque_bar = cr_vec3_scale(h, cr_vec3_over(spin_bar, body->inertia));
+        cr_vec3_add_to(&out->torque[f], torque_bar);
+        cr_vec3_add_to(&by->torque, cr_vec3_neg(torque_bar));
         cr_vec3_accumulate(out->inertia + 3 * f,
-                           cr_vec3_neg(over(times(spin, spin_bar), body->inertia)));
+                           cr_vec3_neg(cr_vec3_over(cr_vec3_times(spin, spin_bar), body->inertia)));
     }
     if (body->support >= 0) {
         const cr_vec3 more = cr_vec3_add_scaled(cr_vec3_scale(h, end.v), h * h, end.u);
-        add(&out->a[f], cr_events_unlocked(more, body->lock));
-        add(&by->a, cr_vec3_neg(more));
+        cr_vec3_add_to(&out->a[f], cr_events_unlocked(more, body->lock));
+        cr_vec3_add_to(&by->a, cr_vec3_neg(more));
     }
-    add(&by->a, cr_vec3_scale(-0.5 * h, end.v)); // v1 = vt(h) - h a/2
+    cr_vec3_add_to(&by->a, cr_vec3_scale(-0.5 * h, end.v)); // v1 = vt(h) - h a/2
     segment_reverse(r, body->segment, h, &end, out->turn[f], &r->segment[body->segment]);
 }
 
@@ -293,19 +278,19 @@ static void points_reverse(reverse* r, const cr_events_impact* impact)
             const int32_t body = bodies->vertex_body[vertex];
             if (b >= 0) {
                 const cr_events_member* member = &events->member.items[impact->member_begin + b];
-                add(&out->p[vertex], cr_mat3_tapply(member->pose.r, x));
+                cr_vec3_add_to(&out->p[vertex], cr_mat3_tapply(member->pose.r, x));
             } else if (bodies->kind[body] == CR_BODY_RIGID) { // kept still under a support
                 const int32_t f = bodies->frame[body];
                 const cr_vec3 p = cr_vec3_load(bodies->p + 3 * vertex);
                 const cr_vec3 force = cr_mat3_tapply(motion->r0[f], x);
-                add(&out->p[vertex], force);
-                add(&out->q[f], cr_vec3_cross(p, force));
-                add(&out->t[f], x);
+                cr_vec3_add_to(&out->p[vertex], force);
+                cr_vec3_add_to(&out->q[f], cr_vec3_cross(p, force));
+                cr_vec3_add_to(&out->t[f], x);
             } else {
                 cr_vec3 end = cr_vec3_scale(along, x);
                 end = cr_vec3_add_scaled(end, rate, v);
-                add(&out->obstacle1[vertex], end);
-                add(&out->obstacle0[vertex], cr_vec3_sub(x, end));
+                cr_vec3_add_to(&out->obstacle1[vertex], end);
+                cr_vec3_add_to(&out->obstacle0[vertex], cr_vec3_sub(x, end));
             }
         }
     }
@@ -331,10 +316,11 @@ static double mean_gap(reverse* r, const cr_events_impact* impact, double f)
             if (b >= 0) {
                 const cr_events_pose* pose = &events->member.items[impact->member_begin + b].pose;
                 v = cr_vec3_add(pose->v, cr_vec3_cross(pose->turning, row->arm[k]));
-                add(&r->impulse.x[b], cr_vec3_scale(f, push));
-                add(&r->impulse.turn[b], cr_vec3_cross(row->arm[k], cr_vec3_scale(f, push)));
+                cr_vec3_add_to(&r->impulse.x[b], cr_vec3_scale(f, push));
+                cr_vec3_add_to(&r->impulse.turn[b],
+                               cr_vec3_cross(row->arm[k], cr_vec3_scale(f, push)));
             }
-            add(&r->impulse.point[4 * c + k], cr_vec3_scale(f, push));
+            cr_vec3_add_to(&r->impulse.point[4 * c + k], cr_vec3_scale(f, push));
             rate += cr_vec3_dot(push, v);
         }
         r->impulse.row[c].thickness -= f * share;
@@ -403,8 +389,8 @@ static carom_status impact_reverse(reverse* r, int32_t index)
         segment_reverse(r, member->segment, impact->time, &at, r->out->turn[body->frame],
                         &r->segment[member->segment]);
         // where things are is t0 + u
-        add(&r->out->t[body->frame], r->impulse.x[b]);
-        add(&r->body[member->body].a, r->impulse.a[b]);
+        cr_vec3_add_to(&r->out->t[body->frame], r->impulse.x[b]);
+        cr_vec3_add_to(&r->body[member->body].a, r->impulse.a[b]);
         cr_vec3_accumulate(r->out->inertia + 3 * body->frame, r->impulse.inertia[b]);
         r->out->mass[body->frame] += r->impulse.mass[b];
     }
@@ -419,19 +405,19 @@ static void start_reverse(reverse* r, int32_t index)
     const state_bars* start = &r->segment[index];
     const int32_t f = body->frame;
     const cr_mat3 r0 = r->task->motion->r0[f];
-    add(&r->body[index].a, cr_vec3_scale(0.5 * r->task->h, start->v));
-    add(&r->out->v[f], cr_events_unlocked(start->v, body->lock));
-    add(&r->out->q[f], start->q);
+    cr_vec3_add_to(&r->body[index].a, cr_vec3_scale(0.5 * r->task->h, start->v));
+    cr_vec3_add_to(&r->out->v[f], cr_events_unlocked(start->v, body->lock));
+    cr_vec3_add_to(&r->out->q[f], start->q);
     if (!(body->lock >> 3)) {
-        add(&r->out->om[f], start->om);
+        cr_vec3_add_to(&r->out->om[f], start->om);
         return;
     }
     // om = R^T P R om, P keeping the free axes
     cr_vec3 free = cr_events_unlocked(cr_mat3_apply(r0, start->om), body->lock >> 3);
     free = cr_mat3_tapply(r0, free);
-    add(&r->out->om[f], free);
-    add(&r->out->q[f], cr_vec3_cross(cr_vec3_load(r->task->om + 3 * f), free));
-    add(&r->out->q[f], cr_vec3_cross(start->om, r->events->segment.items[index].om));
+    cr_vec3_add_to(&r->out->om[f], free);
+    cr_vec3_add_to(&r->out->q[f], cr_vec3_cross(cr_vec3_load(r->task->om + 3 * f), free));
+    cr_vec3_add_to(&r->out->q[f], cr_vec3_cross(start->om, r->events->segment.items[index].om));
 }
 
 // The acceleration of a free body: spin's is R y, y = I^-1 (torque - om x I om), and that of a held
@@ -440,24 +426,24 @@ static void free_reverse(reverse* r, const cr_events_member* member, const doubl
 {
     const cr_events_body* body = &r->events->body.items[member->body];
     const int32_t f = body->frame;
-    add(&r->out->a[f], cr_events_unlocked(cr_vec3_load(before + 3), body->lock));
+    cr_vec3_add_to(&r->out->a[f], cr_events_unlocked(cr_vec3_load(before + 3), body->lock));
     if (body->lock >> 3) {
         spin_up_reverse(r, body, cr_vec3_load(before));
         return;
     }
     const cr_vec3 i = body->inertia, om = r->events->segment.items[member->segment].om;
-    const cr_vec3 momentum = times(i, om);
+    const cr_vec3 momentum = cr_vec3_times(i, om);
     const cr_vec3 torque = r->task->motion->torque[f];
-    const cr_vec3 y = over(cr_vec3_sub(torque, cr_vec3_cross(om, momentum)), i);
+    const cr_vec3 y = cr_vec3_over(cr_vec3_sub(torque, cr_vec3_cross(om, momentum)), i);
     const cr_vec3 y_bar = cr_mat3_tapply(member->pose.r, cr_vec3_load(before));
-    const cr_vec3 t = over(y_bar, i);
+    const cr_vec3 t = cr_vec3_over(y_bar, i);
     const cr_vec3 momentum_bar = cr_vec3_cross(om, t);
-    add(&r->out->q[f], cr_vec3_cross(y, y_bar));
-    add(&r->out->torque[f], t);
-    add(&r->out->om[f], cr_vec3_cross(t, momentum));
-    add(&r->out->om[f], times(i, momentum_bar));
-    cr_vec3_accumulate(r->out->inertia + 3 * f, times(momentum_bar, om));
-    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(times(y, t)));
+    cr_vec3_add_to(&r->out->q[f], cr_vec3_cross(y, y_bar));
+    cr_vec3_add_to(&r->out->torque[f], t);
+    cr_vec3_add_to(&r->out->om[f], cr_vec3_cross(t, momentum));
+    cr_vec3_add_to(&r->out->om[f], cr_vec3_times(i, momentum_bar));
+    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_times(momentum_bar, om));
+    cr_vec3_accumulate(r->out->inertia + 3 * f, cr_vec3_neg(cr_vec3_times(y, t)));
 }
 
 // A support gave its members their accelerations: a = a+, torque = torque + I R^T (spin+ - spin-);
@@ -478,21 +464,21 @@ static carom_status support_reverse(reverse* r, int32_t index)
         }
         const cr_vec3 more = cr_mat3_tapply(
             member->pose.r, cr_vec3_sub(cr_vec3_load(member->after), cr_vec3_load(member->before)));
-        const cr_vec3 more_bar = times(body->inertia, by->torque);
+        const cr_vec3 more_bar = cr_vec3_times(body->inertia, by->torque);
         const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, more_bar);
         cr_vec3_store(r->after + 6 * b, spin_bar);
         cr_vec3_store(r->impulse.before + 6 * b, cr_vec3_neg(spin_bar));
-        add(&r->out->torque[body->frame], by->torque);
-        add(&r->out->q[body->frame], cr_vec3_cross(more_bar, more));
-        cr_vec3_accumulate(r->out->inertia + 3 * body->frame, times(by->torque, more));
+        cr_vec3_add_to(&r->out->torque[body->frame], by->torque);
+        cr_vec3_add_to(&r->out->q[body->frame], cr_vec3_cross(more_bar, more));
+        cr_vec3_accumulate(r->out->inertia + 3 * body->frame, cr_vec3_times(by->torque, more));
     }
     const carom_status status = cr_events_impulse_reverse(r->events, impact, &r->impulse);
     for (int32_t b = 0; b < members && status == CAROM_OK; b++) {
         const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
         const int32_t f = r->events->body.items[member->body].frame;
         free_reverse(r, member, r->impulse.before + 6 * b);
-        add(&r->out->q[f], cr_mat3_tapply(member->pose.r, r->impulse.turn[b]));
-        add(&r->out->t[f], r->impulse.x[b]);
+        cr_vec3_add_to(&r->out->q[f], cr_mat3_tapply(member->pose.r, r->impulse.turn[b]));
+        cr_vec3_add_to(&r->out->t[f], r->impulse.x[b]);
         cr_vec3_accumulate(r->out->inertia + 3 * f, r->impulse.inertia[b]);
         r->out->mass[f] += r->impulse.mass[b];
     }
@@ -529,11 +515,11 @@ carom_status cr_events_adj(cr_events* events, const cr_events_task* task,
             start_reverse(&r, i);
         }
         if (body->support < 0) {
-            add(&bars->a[body->frame], cr_events_unlocked(r.body[i].a, body->lock));
+            cr_vec3_add_to(&bars->a[body->frame], cr_events_unlocked(r.body[i].a, body->lock));
             if (body->lock >> 3) {
                 spin_up_reverse(&r, body, r.body[i].torque);
             } else {
-                add(&bars->torque[body->frame], r.body[i].torque);
+                cr_vec3_add_to(&bars->torque[body->frame], r.body[i].torque);
             }
         }
     }

@@ -266,21 +266,16 @@ static void row_reverse(const cr_events* events, const cr_events_impact* impact,
     }
 }
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
 // A world inertia W = R I R^T between p and q: dL += f p.W q. Along a turn theta of the body in
 // space  p.dW q = theta.(W q x p - q x W p).
 static void inertia_reverse(cr_vec3 inertia, cr_mat3 r, double f, cr_vec3 p, cr_vec3 q,
                             cr_vec3* turn, cr_vec3* inertia_bar)
 {
     const cr_vec3 pb = cr_mat3_tapply(r, p), qb = cr_mat3_tapply(r, q);
-    const cr_vec3 wp = cr_mat3_apply(r, times(inertia, pb));
-    const cr_vec3 wq = cr_mat3_apply(r, times(inertia, qb));
+    const cr_vec3 wp = cr_mat3_apply(r, cr_vec3_times(inertia, pb));
+    const cr_vec3 wq = cr_mat3_apply(r, cr_vec3_times(inertia, qb));
     *turn = cr_vec3_add_scaled(*turn, f, cr_vec3_sub(cr_vec3_cross(wq, p), cr_vec3_cross(q, wp)));
-    *inertia_bar = cr_vec3_add_scaled(*inertia_bar, f, times(pb, qb));
+    *inertia_bar = cr_vec3_add_scaled(*inertia_bar, f, cr_vec3_times(pb, qb));
 }
 
 // -x.M (u+ - u-) - k (u+.M u+ - u-.M u-)/2, and u- in both
@@ -301,7 +296,7 @@ static void mass_reverse(const cr_events* events, const cr_events_impulse_system
     bars->mass[b] -= cr_vec3_dot(xv, cr_vec3_sub(v[1], v[0]));
     bars->mass[b] -= 0.5 * by->k * (cr_vec3_norm2(v[1]) - cr_vec3_norm2(v[0]));
     const cr_vec3 both = cr_mat3_tapply(r, cr_vec3_add_scaled(x, by->k, spin[0]));
-    cr_vec3_accumulate(bars->before + 6 * b, cr_mat3_apply(r, times(i, both)));
+    cr_vec3_accumulate(bars->before + 6 * b, cr_mat3_apply(r, cr_vec3_times(i, both)));
     cr_vec3_accumulate(bars->before + 6 * b + 3,
                        cr_vec3_scale(body->mass, cr_vec3_add_scaled(xv, by->k, v[0])));
 }

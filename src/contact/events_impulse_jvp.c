@@ -7,11 +7,6 @@
 // units of the scene: how they change at constant u+, j and tame. Then
 //     Jac d(u+, j) + dF/dtame dtame = -dF,       M u+ . du+ = -dC.
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
 // Of one side of a row.
 typedef struct side_motion {
     cr_vec3 spin[2], v[2]; // before, after
@@ -230,9 +225,10 @@ static double row_change(const cr_events* events, const cr_events_impact* impact
 // d(W q), W = R I R^T, by a turn of the body and its inertia.
 static cr_vec3 inertia_change(cr_vec3 inertia, cr_mat3 r, cr_vec3 turn, cr_vec3 dinertia, cr_vec3 q)
 {
-    const cr_vec3 wq = cr_mat3_apply(r, times(inertia, cr_mat3_tapply(r, q)));
+    const cr_vec3 wq = cr_mat3_apply(r, cr_vec3_times(inertia, cr_mat3_tapply(r, q)));
     const cr_vec3 turned = cr_mat3_tapply(r, cr_vec3_cross(turn, q));
-    const cr_vec3 sum = cr_vec3_sub(times(dinertia, cr_mat3_tapply(r, q)), times(inertia, turned));
+    const cr_vec3 sum =
+        cr_vec3_sub(cr_vec3_times(dinertia, cr_mat3_tapply(r, q)), cr_vec3_times(inertia, turned));
     return cr_vec3_add(cr_vec3_cross(turn, wq), cr_mat3_apply(r, sum));
 }
 
@@ -247,7 +243,7 @@ static double mass_change(const cr_events* events, const cr_events_impulse_syste
     const cr_vec3 v[2] = {cr_vec3_load(member->before + 3), cr_vec3_load(member->after + 3)};
     const cr_vec3 dspin = cr_vec3_load(by->before + 6 * b),
                   dv = cr_vec3_load(by->before + 6 * b + 3);
-    const cr_vec3 lost = cr_mat3_apply(r, times(body->inertia, cr_mat3_tapply(r, dspin)));
+    const cr_vec3 lost = cr_mat3_apply(r, cr_vec3_times(body->inertia, cr_mat3_tapply(r, dspin)));
     cr_vec3 of[2];
     double energy = 0.0;
     for (int k = 0; k < 2; k++) {

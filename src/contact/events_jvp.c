@@ -38,21 +38,6 @@ typedef struct forward {
     cr_events_impulse_tangents* impulse; // [count]
 } forward;
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 // Doubles that hold so many bytes.
 static size_t words(size_t bytes)
 {
@@ -121,10 +106,10 @@ static cr_vec3 inertia_change(const lane* l, int32_t frame)
 static cr_vec3 spin_up_change(const forward* f, const lane* l, const cr_events_body* body)
 {
     const int32_t frame = body->frame;
-    const cr_vec3 y = over(f->task->motion->torque[frame], body->inertia);
+    const cr_vec3 y = cr_vec3_over(f->task->motion->torque[frame], body->inertia);
     const cr_vec3 dtorque = l->by->torque[frame];
-    const cr_vec3 dy =
-        over(cr_vec3_sub(dtorque, times(inertia_change(l, frame), y)), body->inertia);
+    const cr_vec3 dy = cr_vec3_over(
+        cr_vec3_sub(dtorque, cr_vec3_times(inertia_change(l, frame), y)), body->inertia);
     const cr_vec3 moved = cr_vec3_add(dy, cr_vec3_cross(l->by->q[frame], y));
     return cr_events_unlocked(cr_mat3_apply(f->task->motion->r0[frame], moved), body->lock >> 3);
 }
@@ -284,7 +269,7 @@ static double mean_gap(const forward* f, const cr_events_impact* impact,
             if (b >= 0) {
                 const cr_events_pose* pose = &events->member.items[impact->member_begin + b].pose;
                 v = cr_vec3_add(pose->v, cr_vec3_cross(pose->turning, row->arm[k]));
-                add(&dx, cr_vec3_add(d->x[b], cr_vec3_cross(d->turn[b], row->arm[k])));
+                cr_vec3_add_to(&dx, cr_vec3_add(d->x[b], cr_vec3_cross(d->turn[b], row->arm[k])));
             }
             sum += cr_vec3_dot(push, dx);
             *rate += cr_vec3_dot(push, v);
@@ -383,13 +368,13 @@ static void free_change(const forward* f, const cr_events_impact* impact, int32_
     }
     const cr_vec3 i = body->inertia, di = inertia_change(l, frame);
     const cr_vec3 om = f->events->segment.items[member->segment].om, dom = l->by->om[frame];
-    const cr_vec3 momentum = times(i, om);
-    const cr_vec3 dmomentum = cr_vec3_add(times(di, om), times(i, dom));
+    const cr_vec3 momentum = cr_vec3_times(i, om);
+    const cr_vec3 dmomentum = cr_vec3_add(cr_vec3_times(di, om), cr_vec3_times(i, dom));
     const cr_vec3 y =
-        over(cr_vec3_sub(f->task->motion->torque[frame], cr_vec3_cross(om, momentum)), i);
+        cr_vec3_over(cr_vec3_sub(f->task->motion->torque[frame], cr_vec3_cross(om, momentum)), i);
     cr_vec3 dy = cr_vec3_sub(l->by->torque[frame], cr_vec3_cross(dom, momentum));
     dy = cr_vec3_sub(dy, cr_vec3_cross(om, dmomentum));
-    dy = over(cr_vec3_sub(dy, times(di, y)), i);
+    dy = cr_vec3_over(cr_vec3_sub(dy, cr_vec3_times(di, y)), i);
     cr_vec3_store(
         d->before + 6 * b,
         cr_mat3_apply(member->pose.r, cr_vec3_add(dy, cr_vec3_cross(l->by->q[frame], y))));
@@ -415,8 +400,8 @@ static void supported(const forward* f, const cr_events_impact* impact, int32_t 
         cr_mat3_tapply(r, cr_vec3_sub(cr_vec3_load(member->after), cr_vec3_load(member->before)));
     cr_vec3 dmore = cr_mat3_tapply(r, cr_vec3_sub(dspin, cr_vec3_load(d->before + 6 * b)));
     dmore = cr_vec3_sub(dmore, cr_vec3_cross(l->by->q[frame], more));
-    out->torque = cr_vec3_add(l->by->torque[frame], times(inertia_change(l, frame), more));
-    out->torque = cr_vec3_add(out->torque, times(body->inertia, dmore));
+    out->torque = cr_vec3_add(l->by->torque[frame], cr_vec3_times(inertia_change(l, frame), more));
+    out->torque = cr_vec3_add(out->torque, cr_vec3_times(body->inertia, dmore));
 }
 
 static carom_status support_jvp(const forward* f, const cr_events_impact* impact)
@@ -489,10 +474,10 @@ static void target_change(const forward* f, const lane* l, int32_t index)
     } else if (body->support >= 0) { // spin = h I^-1 (torque - path's), R_p = R(h) exp(h spin)
         const cr_vec3 torque = cr_vec3_sub(motion->torque[frame], body->torque);
         const cr_vec3 dtorque = cr_vec3_sub(l->by->torque[frame], by->torque);
-        const cr_vec3 spin = cr_vec3_scale(h, over(torque, body->inertia));
-        const cr_vec3 dspin =
-            over(cr_vec3_sub(cr_vec3_scale(h, dtorque), times(inertia_change(l, frame), spin)),
-                 body->inertia);
+        const cr_vec3 spin = cr_vec3_scale(h, cr_vec3_over(torque, body->inertia));
+        const cr_vec3 dspin = cr_vec3_over(
+            cr_vec3_sub(cr_vec3_scale(h, dtorque), cr_vec3_times(inertia_change(l, frame), spin)),
+            body->inertia);
         const cr_rot rot = cr_rot_make(cr_vec3_scale(h, spin));
         end.q = cr_vec3_add_scaled(cr_mat3_tapply(cr_rot_matrix(&rot), end.q), h,
                                    cr_mat3_apply(cr_rot_right(&rot), dspin));

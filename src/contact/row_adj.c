@@ -12,11 +12,6 @@ typedef struct sweep {
     cr_vec3 wd, psi;               // bars
 } sweep;
 
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 static cr_vec3 spin_of(const cr_row* row, int32_t b, const double* u)
 {
     return row->size[b] == 6 ? cr_mat3_apply(row->body[b]->jth, cr_vec3_load(u + row->offset[b]))
@@ -58,7 +53,7 @@ static void sweep_friction(const cr_row* row, const cr_row_slip* slip, double mu
     for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
         ev = cr_vec3_add_scaled(ev, row->at.c[k], w->xd[k]);
     }
-    add(&ev, cr_vec3_cross(n, wd));
+    cr_vec3_add_to(&ev, cr_vec3_cross(n, wd));
 
     const cr_vec3 e = cr_vec3_scale(-mu * lam, slip->s);
     const cr_vec3 tau_bar = cr_mat3_apply(slip->ds, cr_vec3_scale(-mu * lam, ev));
@@ -66,17 +61,17 @@ static void sweep_friction(const cr_row* row, const cr_row_slip* slip, double mu
     const cr_vec3 slide = cr_vec3_add_scaled(tau_bar, -tau_n, n);
     cr_vec3 n_bar = cr_vec3_scale(-cr_vec3_dot(n, slip->delta), tau_bar);
     n_bar = cr_vec3_add_scaled(n_bar, -tau_n, slip->delta);
-    add(&n_bar, cr_vec3_cross(wd, e));
-    add(&n_bar, cr_vec3_cross(slip->psi, slide));
+    cr_vec3_add_to(&n_bar, cr_vec3_cross(wd, e));
+    cr_vec3_add_to(&n_bar, cr_vec3_cross(slip->psi, slide));
 
     for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
         const double c_bar = cr_vec3_dot(e, w->xd[k]) + cr_vec3_dot(slide, row->move[k]);
         w->source[k] = cr_vec3_add_scaled(w->source[k], c_bar, n);
         if (cr_row_side(row->kind, k) == 1) {
-            add(&w->source[k], n_bar);
+            cr_vec3_add_to(&w->source[k], n_bar);
         }
     }
-    add(&w->along, e);
+    cr_vec3_add_to(&w->along, e);
     w->slide = slide;
     w->wd = cr_vec3_cross(e, n);
     w->psi = cr_vec3_cross(slide, n);
@@ -95,23 +90,24 @@ static void body_bars(const cr_row* row, const sweep* sw, const double* u, int32
     const cr_vec3 psi = cr_vec3_scale(r, cr_mat3_tapply(body->r_p, sw->psi));
 
     cr_vec3 turn = torque;
-    add(&turn, cr_vec3_cross(cr_vec3_cross(theta, row->arm_sum[b]), sw->along));
+    cr_vec3_add_to(&turn, cr_vec3_cross(cr_vec3_cross(theta, row->arm_sum[b]), sw->along));
     turn = cr_vec3_add_scaled(turn, r, cr_vec3_cross(theta, sw->wd));
     turn = cr_vec3_add_scaled(turn, r, cr_vec3_cross(body->arc, sw->psi));
-    add(&bars->r_p[b], cr_mat3_tapply(body->r_p, turn));
+    cr_vec3_add_to(&bars->r_p[b], cr_mat3_tapply(body->r_p, turn));
 
     const cr_vec3 slide = cr_mat3_tapply(body->r_0, sw->slide);
-    add(&bars->r_0[b], cr_vec3_cross(slide, row->p_sum[b]));
-    add(&bars->roll[b], psi);
+    cr_vec3_add_to(&bars->r_0[b], cr_vec3_cross(slide, row->p_sum[b]));
+    cr_vec3_add_to(&bars->roll[b], psi);
 
-    add(&bars->w[b], cr_mat3_tapply(body->jth, torque));
-    add(&bars->w[b], psi);
+    cr_vec3_add_to(&bars->w[b], cr_mat3_tapply(body->jth, torque));
+    cr_vec3_add_to(&bars->w[b], psi);
     if (row->size[b] == 6) {
         const cr_vec3 uw = cr_vec3_load(u + row->offset[b]);
         const cr_vec3 along = cr_mat3_tapply(body->r_p, sw->along);
         const cr_vec3 wd = cr_mat3_tapply(body->r_p, sw->wd);
-        add(&bars->w[b], cr_mat3_apply(cr_rot_d2w(&body->rot, row->p_sum[b], along), uw));
-        add(&bars->w[b], cr_vec3_scale(r, cr_rot_left_dw(&body->rot, wd, uw)));
+        cr_vec3_add_to(&bars->w[b],
+                       cr_mat3_apply(cr_rot_d2w(&body->rot, row->p_sum[b], along), uw));
+        cr_vec3_add_to(&bars->w[b], cr_vec3_scale(r, cr_rot_left_dw(&body->rot, wd, uw)));
     }
 }
 
@@ -134,15 +130,15 @@ void cr_row_adj(const cr_row* row, const cr_row_slip* slip, double mu, double la
         const cr_vec3 x_bar = cr_vec3_add_scaled(bent[k], -v * c, row->at.n);
         const cr_vec3 move_bar = cr_vec3_scale(c, sw.slide);
         const cr_vec3 both = cr_vec3_add(x_bar, move_bar);
-        add(&bars->start[b], x_bar);
-        add(&bars->u[b], both);
+        cr_vec3_add_to(&bars->start[b], x_bar);
+        cr_vec3_add_to(&bars->u[b], both);
         if (row->body[b]) {
             // x = R p + t, move = (R - R_0) p + u, xd = th x R p + ..
             const cr_vec3 xd_bar = cr_vec3_scale(c, sw.along);
             const cr_vec3 arm_bar = cr_vec3_add(x_bar, cr_vec3_cross(xd_bar, sw.theta[b]));
-            add(&bars->p[k], cr_mat3_tapply(row->body[b]->r, arm_bar));
-            add(&bars->p[k], cr_mat3_tapply(row->body[b]->turn, move_bar));
-            add(&torque[b], cr_vec3_cross(row->arm[k], both));
+            cr_vec3_add_to(&bars->p[k], cr_mat3_tapply(row->body[b]->r, arm_bar));
+            cr_vec3_add_to(&bars->p[k], cr_mat3_tapply(row->body[b]->turn, move_bar));
+            cr_vec3_add_to(&torque[b], cr_vec3_cross(row->arm[k], both));
         }
     }
     for (int32_t b = 0; b < row->block_count; b++) {

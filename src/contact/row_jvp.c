@@ -9,11 +9,6 @@ typedef struct change {
     double distance;
 } change;
 
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 // x = R p + t, move = (R - R_0) p + u; of a loose point x = start + u, move = u.
 static change change_of(const cr_row* row, const cr_row_bars* d)
 {
@@ -36,9 +31,9 @@ static change change_of(const cr_row* row, const cr_row_bars* d)
         if (body) {
             const cr_vec3 turned = cr_vec3_cross(m.turn[b], row->arm[k]);
             m.arm[k] = cr_vec3_add(turned, cr_mat3_apply(body->r, d->p[k]));
-            add(&dx[k], m.arm[k]);
-            add(&m.move[k], turned);
-            add(&m.move[k], cr_mat3_apply(body->turn, d->p[k]));
+            cr_vec3_add_to(&dx[k], m.arm[k]);
+            cr_vec3_add_to(&m.move[k], turned);
+            cr_vec3_add_to(&m.move[k], cr_mat3_apply(body->turn, d->p[k]));
             const cr_vec3 before = cr_mat3_apply(body->r_0, cr_vec3_cross(d->r_0[b], row->p[k]));
             m.move[k] = cr_vec3_sub(m.move[k], before);
         }
@@ -47,7 +42,7 @@ static change change_of(const cr_row* row, const cr_row_bars* d)
     cr_distance_hessian_apply(row->kind, row->x, &row->at, dx, m.bent);
     for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
         if (cr_row_side(row->kind, k) == 1 && row->point_block[k] >= 0) {
-            add(&m.n, m.bent[k]);
+            cr_vec3_add_to(&m.n, m.bent[k]);
         }
     }
     return m;
@@ -76,9 +71,9 @@ static void push_gap(const cr_row* row, const change* m, double lam, double q[CR
         const int32_t b = row->point_block[k];
         if (b >= 0) {
             const cr_vec3 f = cr_vec3_scale(row->at.c[k], row->at.n);
-            add(&dforce[b], m->bent[k]);
-            add(&dtorque[b], cr_vec3_cross(m->arm[k], f));
-            add(&dtorque[b], cr_vec3_cross(row->arm[k], m->bent[k]));
+            cr_vec3_add_to(&dforce[b], m->bent[k]);
+            cr_vec3_add_to(&dtorque[b], cr_vec3_cross(m->arm[k], f));
+            cr_vec3_add_to(&dtorque[b], cr_vec3_cross(row->arm[k], m->bent[k]));
         }
     }
     for (int32_t b = 0; b < row->block_count; b++) {
@@ -108,7 +103,7 @@ static cr_vec3 slip_change(const cr_row* row, const cr_row_slip* slip, const cha
             psi = cr_vec3_add_scaled(psi, dlever[b], body->arc);
         }
     }
-    add(&delta, cr_vec3_cross(n, psi));
+    cr_vec3_add_to(&delta, cr_vec3_cross(n, psi));
     cr_vec3 tau = cr_vec3_add_scaled(delta, -cr_vec3_dot(n, delta), n);
     tau = cr_vec3_add_scaled(tau, -cr_vec3_dot(n, slip->delta), m->n);
     return cr_vec3_add_scaled(tau, -cr_vec3_dot(m->n, slip->delta), n);

@@ -11,11 +11,6 @@ static cr_vec3 times(const double* m, cr_vec3 a)
     return (cr_vec3){m[0] * a.x, m[1] * a.y, m[2] * a.z};
 }
 
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 // F1 has M (z - zt).
 static void gather_inertia(const cr_zone* zone, const cr_zone_tangents* by)
 {
@@ -81,10 +76,10 @@ static void add_to_block(const cr_zone_block* block, double s, const double* q,
                          const cr_zone_tangents* by)
 {
     if (block->frame >= 0) {
-        add(&by->w[block->frame], cr_vec3_scale(s, cr_vec3_load(q)));
-        add(&by->u[block->frame], cr_vec3_scale(s, cr_vec3_load(q + 3)));
+        cr_vec3_add_to(&by->w[block->frame], cr_vec3_scale(s, cr_vec3_load(q)));
+        cr_vec3_add_to(&by->u[block->frame], cr_vec3_scale(s, cr_vec3_load(q + 3)));
     } else {
-        add(&by->d[block->node], cr_vec3_scale(s, cr_vec3_load(q)));
+        cr_vec3_add_to(&by->d[block->node], cr_vec3_scale(s, cr_vec3_load(q)));
     }
 }
 
@@ -209,7 +204,7 @@ static void gather_sheet(const cr_zone* zone, int32_t member, int32_t at,
     cr_zone_jvp_sheet(zone, member, zone->sheet_x.items + 3 * at, dx, -task->h * task->h, by, felt);
     for (int32_t n = 0; n < count; n++) {
         if (zone->node_block.items[at + n] >= 0) {
-            add(&by->d[from + n], cr_vec3_load(felt + 3 * n));
+            cr_vec3_add_to(&by->d[from + n], cr_vec3_load(felt + 3 * n));
         }
     }
 }
@@ -278,7 +273,8 @@ static void scatter(const cr_zone* zone, const double* x, const cr_zone_tangents
             by->w[f] = cr_vec3_load(x + block->first);
             by->u[f] = cr_vec3_load(x + block->first + 3);
             if (block->lock >> 3) {
-                add(&by->w[f], cr_vec3_cross(cr_vec3_load(zone->z + block->first), by->rp[f]));
+                cr_vec3_add_to(&by->w[f],
+                               cr_vec3_cross(cr_vec3_load(zone->z + block->first), by->rp[f]));
             }
         } else {
             by->d[block->node] = cr_vec3_load(x + block->first);

@@ -7,16 +7,6 @@ static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
     return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
 // With x = c h: gain/h = phi(x) = (1 - exp(-x))/x, and phi' = (exp(-x) - phi)/x, which below
 // phi_small is a difference of equals: there six terms of its series have 16 digits.
 static const double phi_small = 1e-2;
@@ -40,7 +30,7 @@ static cr_vec3 turning_rate(cr_vec3 inertia, int32_t held, double h, cr_mat3 r, 
     if (!held) {
         return cr_spin_rate(inertia, h, om, torque);
     }
-    const cr_vec3 pull = cr_vec3_sub(torque, cr_vec3_cross(om, times(inertia, om)));
+    const cr_vec3 pull = cr_vec3_sub(torque, cr_vec3_cross(om, cr_vec3_times(inertia, om)));
     return cr_vec3_add_scaled(om, 0.5 * h, cr_spin_held_solve(r, inertia, held, pull));
 }
 
@@ -58,18 +48,18 @@ static void aim_turning(cr_vec3 inertia, int32_t held, double h, double damping,
         return;
     }
     const cr_targets_fade fade = cr_targets_fade_make(damping, h);
-    const cr_vec3 kept = cr_vec3_scale(fade.keep, times(inertia, free));
+    const cr_vec3 kept = cr_vec3_scale(fade.keep, cr_vec3_times(inertia, free));
     const cr_vec3 m = cr_vec3_add_scaled(kept, fade.gain - fade.keep * h, torque);
     if (held) {
         const cr_mat3 r1 = cr_quat_to_matrix(target->q);
         target->om = cr_spin_held_solve(r1, inertia, held, m);
         const cr_vec3 end = cr_mat3_tapply(r, cr_mat3_apply(r1, target->om));
-        target->torque = cr_vec3_scale(1.0 / h, times(inertia, cr_vec3_sub(end, om)));
+        target->torque = cr_vec3_scale(1.0 / h, cr_vec3_times(inertia, cr_vec3_sub(end, om)));
         return;
     }
-    target->om = over(m, inertia);
+    target->om = cr_vec3_over(m, inertia);
     const cr_vec3 more = cr_vec3_sub(target->om, free);
-    target->torque = cr_vec3_add_scaled(torque, 1.0 / h, times(inertia, more));
+    target->torque = cr_vec3_add_scaled(torque, 1.0 / h, cr_vec3_times(inertia, more));
 }
 
 cr_target cr_targets_rigid(double mass, cr_vec3 inertia, int32_t lock, double h,

@@ -7,21 +7,6 @@ static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
     return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
-static void add(cr_vec3* sum, cr_vec3 a)
-{
-    *sum = cr_vec3_add(*sum, a);
-}
-
 // v1 = P (keep v + gain a0), u = h v1, a0 = gravity + force/m; the path's a is (v1 - v)/h.
 static void translation_adj(double mass, int32_t lock, double h, const cr_action* action, cr_vec3 v,
                             const cr_target_bars* in, cr_target_starts* out)
@@ -35,7 +20,7 @@ static void translation_adj(double mass, int32_t lock, double h, const cr_action
     const cr_vec3 a0_bar = cr_vec3_scale(fade.gain, v1_bar);
     out->linear_damping +=
         fade.keep_slope * cr_vec3_dot(v1_bar, v) + fade.gain_slope * cr_vec3_dot(v1_bar, a0);
-    add(&out->gravity, a0_bar);
+    cr_vec3_add_to(&out->gravity, a0_bar);
     out->force = cr_vec3_add_scaled(out->force, 1.0 / mass, a0_bar);
     out->mass -= cr_vec3_dot(a0_bar, action->force) / (mass * mass);
 }
@@ -60,23 +45,24 @@ typedef struct turning_bars {
 // E = exp(h rate) moves to E exp(d) with d = h Jr drate.
 static void path_torque_adj(const turning* t, cr_vec3 bar, turning_bars* b, cr_vec3* inertia_bar)
 {
-    const cr_vec3 by = cr_vec3_scale(1.0 / t->h, times(t->inertia, bar));
+    const cr_vec3 by = cr_vec3_scale(1.0 / t->h, cr_vec3_times(t->inertia, bar));
     if (!t->held) {
-        add(&b->torque, bar);
-        add(&b->om1, by);
-        add(&b->free, cr_vec3_neg(by));
-        add(inertia_bar, cr_vec3_scale(1.0 / t->h, times(bar, cr_vec3_sub(t->om1, t->free))));
+        cr_vec3_add_to(&b->torque, bar);
+        cr_vec3_add_to(&b->om1, by);
+        cr_vec3_add_to(&b->free, cr_vec3_neg(by));
+        cr_vec3_add_to(inertia_bar,
+                       cr_vec3_scale(1.0 / t->h, cr_vec3_times(bar, cr_vec3_sub(t->om1, t->free))));
         return;
     }
     const cr_rot rot = cr_rot_make(cr_vec3_scale(t->h, t->rate));
     const cr_mat3 e = cr_rot_matrix(&rot);
     const cr_vec3 gain = cr_vec3_sub(cr_mat3_apply(e, t->om1), t->om0);
     const cr_vec3 end_bar = cr_mat3_tapply(e, by);
-    add(&b->om1, end_bar);
-    add(&b->om0, cr_vec3_neg(by));
-    add(inertia_bar, cr_vec3_scale(1.0 / t->h, times(bar, gain)));
+    cr_vec3_add_to(&b->om1, end_bar);
+    cr_vec3_add_to(&b->om0, cr_vec3_neg(by));
+    cr_vec3_add_to(inertia_bar, cr_vec3_scale(1.0 / t->h, cr_vec3_times(bar, gain)));
     const cr_vec3 d_bar = cr_vec3_cross(t->om1, end_bar);
-    add(&b->rate, cr_vec3_scale(t->h, cr_mat3_tapply(cr_rot_right(&rot), d_bar)));
+    cr_vec3_add_to(&b->rate, cr_vec3_scale(t->h, cr_mat3_tapply(cr_rot_right(&rot), d_bar)));
 }
 
 // om1 = G m, m = keep I free + (gain - keep h) torque.
@@ -84,18 +70,18 @@ static void end_spin_adj(const turning* t, double damping, turning_bars* b, cr_t
 {
     const cr_targets_fade fade = cr_targets_fade_make(damping, t->h);
     const double rest = fade.gain - fade.keep * t->h;
-    const cr_vec3 momentum = times(t->inertia, t->free);
+    const cr_vec3 momentum = cr_vec3_times(t->inertia, t->free);
     cr_vec3 m_bar = {0};
     if (t->held) {
         const cr_vec3 m = cr_vec3_add_scaled(cr_vec3_scale(fade.keep, momentum), rest, t->torque);
         cr_spin_held_solve_adj(t->r1, t->inertia, t->held, m, b->om1, &b->q1, &m_bar,
                                &out->inertia);
     } else {
-        m_bar = over(b->om1, t->inertia);
-        add(&out->inertia, cr_vec3_neg(times(m_bar, t->om1)));
+        m_bar = cr_vec3_over(b->om1, t->inertia);
+        cr_vec3_add_to(&out->inertia, cr_vec3_neg(cr_vec3_times(m_bar, t->om1)));
     }
-    b->free = cr_vec3_add_scaled(b->free, fade.keep, times(t->inertia, m_bar));
-    add(&out->inertia, cr_vec3_scale(fade.keep, times(m_bar, t->free)));
+    b->free = cr_vec3_add_scaled(b->free, fade.keep, cr_vec3_times(t->inertia, m_bar));
+    cr_vec3_add_to(&out->inertia, cr_vec3_scale(fade.keep, cr_vec3_times(m_bar, t->free)));
     b->torque = cr_vec3_add_scaled(b->torque, rest, m_bar);
     out->angular_damping +=
         fade.keep_slope * cr_vec3_dot(m_bar, momentum) +
@@ -111,17 +97,17 @@ static void rate_adj(const turning* t, turning_bars* b, cr_target_starts* out)
                          &out->inertia, &h_bar);
         return;
     }
-    const cr_vec3 momentum = times(t->inertia, t->om0);
+    const cr_vec3 momentum = cr_vec3_times(t->inertia, t->om0);
     const cr_vec3 pull = cr_vec3_sub(t->torque, cr_vec3_cross(t->om0, momentum));
     cr_vec3 pull_bar = {0};
     cr_spin_held_solve_adj(t->r, t->inertia, t->held, pull, cr_vec3_scale(0.5 * t->h, b->rate),
                            &out->q, &pull_bar, &out->inertia);
     const cr_vec3 momentum_bar = cr_vec3_cross(t->om0, pull_bar);
-    add(&b->om0, b->rate);
-    add(&b->om0, cr_vec3_cross(pull_bar, momentum));
-    add(&b->om0, times(t->inertia, momentum_bar));
-    add(&out->inertia, times(momentum_bar, t->om0));
-    add(&b->torque, pull_bar);
+    cr_vec3_add_to(&b->om0, b->rate);
+    cr_vec3_add_to(&b->om0, cr_vec3_cross(pull_bar, momentum));
+    cr_vec3_add_to(&b->om0, cr_vec3_times(t->inertia, momentum_bar));
+    cr_vec3_add_to(&out->inertia, cr_vec3_times(momentum_bar, t->om0));
+    cr_vec3_add_to(&b->torque, pull_bar);
 }
 
 // Torque in body axes is R^T tau: along R -> R exp([delta]) it changes by -delta x (R^T tau).
@@ -152,11 +138,11 @@ void cr_targets_rigid_adj(double mass, cr_vec3 inertia, int32_t lock, double h,
     if (t.held) {
         cr_spin_held_part_adj(t.r, t.held, om, b.om0, &out->q, &out->om);
     } else {
-        add(&out->om, b.om0);
+        cr_vec3_add_to(&out->om, b.om0);
     }
-    add(&out->torque, cr_mat3_apply(t.r, b.torque));
+    cr_vec3_add_to(&out->torque, cr_mat3_apply(t.r, b.torque));
     // torque_bar . (-delta x torque) = delta . (torque_bar x torque) ... by the triple product
-    add(&out->q, cr_vec3_cross(b.torque, t.torque));
+    cr_vec3_add_to(&out->q, cr_vec3_cross(b.torque, t.torque));
 }
 
 // dt = h (keep v + gain a), a = gravity + force/m
@@ -168,7 +154,7 @@ void cr_targets_node_adj(double mass, double h, cr_vec3 gravity, cr_vec3 force, 
     const cr_vec3 a = cr_vec3_add_scaled(gravity, 1.0 / mass, force);
     const cr_vec3 v1_bar = cr_vec3_scale(h, dt_bar), a_bar = cr_vec3_scale(fade.gain, v1_bar);
     *v_bar = cr_vec3_add_scaled(*v_bar, fade.keep, v1_bar);
-    add(gravity_bar, a_bar);
+    cr_vec3_add_to(gravity_bar, a_bar);
     *force_bar = cr_vec3_add_scaled(*force_bar, 1.0 / mass, a_bar);
     *mass_bar -= cr_vec3_dot(a_bar, force) / (mass * mass);
     *damping_bar +=

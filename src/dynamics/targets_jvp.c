@@ -7,16 +7,6 @@ static cr_vec3 unlocked(cr_vec3 a, int32_t lock)
     return (cr_vec3){lock & 1 ? 0.0 : a.x, lock & 2 ? 0.0 : a.y, lock & 4 ? 0.0 : a.z};
 }
 
-static cr_vec3 times(cr_vec3 d, cr_vec3 a)
-{
-    return (cr_vec3){d.x * a.x, d.y * a.y, d.z * a.z};
-}
-
-static cr_vec3 over(cr_vec3 a, cr_vec3 d)
-{
-    return (cr_vec3){a.x / d.x, a.y / d.y, a.z / d.z};
-}
-
 // keep v + gain a with a = gravity + force/m
 static cr_vec3 speed_jvp(double mass, double h, cr_vec3 gravity, cr_vec3 force, double damping,
                          cr_vec3 v, cr_vec3 dv, cr_vec3 dgravity, cr_vec3 dforce, double dmass,
@@ -49,8 +39,9 @@ static cr_vec3 rate_jvp(const turning* t)
         return cr_spin_rate_jvp(t->inertia, t->h, t->om0, t->torque, t->dom0, t->dtorque,
                                 t->dinertia, 0.0);
     }
-    const cr_vec3 momentum = times(t->inertia, t->om0);
-    const cr_vec3 dmomentum = cr_vec3_add(times(t->dinertia, t->om0), times(t->inertia, t->dom0));
+    const cr_vec3 momentum = cr_vec3_times(t->inertia, t->om0);
+    const cr_vec3 dmomentum =
+        cr_vec3_add(cr_vec3_times(t->dinertia, t->om0), cr_vec3_times(t->inertia, t->dom0));
     const cr_vec3 pull = cr_vec3_sub(t->torque, cr_vec3_cross(t->om0, momentum));
     cr_vec3 dpull = cr_vec3_sub(t->dtorque, cr_vec3_cross(t->dom0, momentum));
     dpull = cr_vec3_sub(dpull, cr_vec3_cross(t->om0, dmomentum));
@@ -64,13 +55,14 @@ static cr_vec3 end_spin_jvp(const turning* t, double damping, double ddamping)
 {
     const cr_targets_fade fade = cr_targets_fade_make(damping, t->h);
     const double rest = fade.gain - fade.keep * t->h;
-    const cr_vec3 momentum = times(t->inertia, t->free);
-    const cr_vec3 dmomentum = cr_vec3_add(times(t->dinertia, t->free), times(t->inertia, t->dfree));
+    const cr_vec3 momentum = cr_vec3_times(t->inertia, t->free);
+    const cr_vec3 dmomentum =
+        cr_vec3_add(cr_vec3_times(t->dinertia, t->free), cr_vec3_times(t->inertia, t->dfree));
     cr_vec3 dm = cr_vec3_add_scaled(cr_vec3_scale(fade.keep, dmomentum), rest, t->dtorque);
     dm = cr_vec3_add_scaled(dm, ddamping * fade.keep_slope, momentum);
     dm = cr_vec3_add_scaled(dm, ddamping * (fade.gain_slope - fade.keep_slope * t->h), t->torque);
     if (!t->held) {
-        return over(cr_vec3_sub(dm, times(t->dinertia, t->om1)), t->inertia);
+        return cr_vec3_over(cr_vec3_sub(dm, cr_vec3_times(t->dinertia, t->om1)), t->inertia);
     }
     const cr_vec3 m = cr_vec3_add_scaled(cr_vec3_scale(fade.keep, momentum), rest, t->torque);
     return cr_spin_held_solve_jvp(t->r1, t->inertia, t->held, m, t->dq1, dm, t->dinertia);
@@ -90,8 +82,8 @@ static cr_vec3 path_torque_jvp(const turning* t)
         dgain = cr_vec3_sub(dgain, t->dom0);
         sum = (cr_vec3){0};
     }
-    sum = cr_vec3_add_scaled(sum, 1.0 / t->h, times(t->inertia, dgain));
-    return cr_vec3_add_scaled(sum, 1.0 / t->h, times(t->dinertia, gain));
+    sum = cr_vec3_add_scaled(sum, 1.0 / t->h, cr_vec3_times(t->inertia, dgain));
+    return cr_vec3_add_scaled(sum, 1.0 / t->h, cr_vec3_times(t->dinertia, gain));
 }
 
 void cr_targets_rigid_jvp(double mass, cr_vec3 inertia, int32_t lock, double h,

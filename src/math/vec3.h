@@ -20,6 +20,17 @@ static inline void cr_vec3_store(double* p, cr_vec3 a)
     p[2] = a.z;
 }
 
+// component by component
+static inline cr_vec3 cr_vec3_times(cr_vec3 a, cr_vec3 b)
+{
+    return (cr_vec3){a.x * b.x, a.y * b.y, a.z * b.z};
+}
+
+static inline cr_vec3 cr_vec3_over(cr_vec3 a, cr_vec3 b)
+{
+    return (cr_vec3){a.x / b.x, a.y / b.y, a.z / b.z};
+}
+
 // p += a, the move of every adjoint
 static inline void cr_vec3_accumulate(double* p, cr_vec3 a)
 {
@@ -31,6 +42,11 @@ static inline void cr_vec3_accumulate(double* p, cr_vec3 a)
 static inline cr_vec3 cr_vec3_add(cr_vec3 a, cr_vec3 b)
 {
     return (cr_vec3){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static inline void cr_vec3_add_to(cr_vec3* sum, cr_vec3 a)
+{
+    *sum = cr_vec3_add(*sum, a);
 }
 
 static inline cr_vec3 cr_vec3_sub(cr_vec3 a, cr_vec3 b)
