@@ -4,9 +4,10 @@
 #include <string.h>
 
 // A zone is solved when a full Newton step moved nothing by more than the first of these parts of
-// the free motion; or, once below the second, when steps no longer shrink: that is round-off. A
-// looser first one spares resting bodies an iteration in four, and lets so much noise into the
-// multipliers that differences of a step no longer tell a gradient of 0.
+// the free motion, or leaves no more to do than that part of what its contacts give way by, see
+// leaves_nothing; or, once below the second, when steps no longer shrink: that is round-off. A
+// looser first one lets so much noise into the multipliers that differences of a step no longer
+// tell a gradient of 0.
 static const double step_tolerance = 1e-14;
 static const double step_allowed = 1e-9;
 static const double still_shrinking = 0.25;
@@ -412,6 +413,27 @@ static int trembles(cr_zone* zone, double size, double scale)
     return size <= most;
 }
 
+// What is left to do after a step of Newton's own matrix is of the order of its square: a gap at
+// distance D bends by size^2 / D at most, for nothing is rounder than a corner seen from there, and
+// the give of a row is off its tangent by what can be told. Where both are nothing beside what the
+// rows give way by, so is the error of every force, and another step would show round-off alone.
+// Friction turns within slips far shorter than D, and sheets bend in ways of their own: not they.
+static int leaves_nothing(const cr_zone* zone, double size)
+{
+    double deepest = 0.0, nearest = HUGE_VAL, bent = 0.0;
+    if (!zone->factored || zone->rubbing || zone->task->member_sheet_count > 0) {
+        return 0;
+    }
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double depth = cr_give_make(line->eps0, line->room, line->row.lam).depth;
+        deepest = cr_max(deepest, depth);
+        bent = cr_max(bent, fabs(depth - line->sink - line->eps * line->row.lam));
+        nearest = cr_min(nearest, line->row.at.distance);
+    }
+    return size * size <= step_tolerance * nearest * deepest && bent <= step_tolerance * deepest;
+}
+
 // What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
 static double residual(cr_zone* zone)
 {
@@ -737,7 +759,7 @@ static carom_status iterate(cr_zone* zone, search* s)
             break;
         }
         const int stands = size > still_shrinking * last;
-        const int done = size <= step_tolerance * s->scale ||
+        const int done = size <= step_tolerance * s->scale || leaves_nothing(zone, size) ||
                          (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
         last = size;
         if (s->step == 1.0 && done) {
