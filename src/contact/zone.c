@@ -697,12 +697,13 @@ static double set_out(cr_zone* zone)
 
 // What a search for the solution goes by.
 typedef struct search {
-    double scale;     // m, the free motion
-    double allowed;   // m, steps below it are small
-    int32_t most;     // iterations
-    int32_t patience; // those before P has to fall, without friction
-    double step;      // part of the last step that was taken
-    int32_t cramped;  // nonzero: it ended because it wanted more room
+    double scale;       // m, the free motion
+    double allowed;     // m, steps below it are small
+    int32_t most;       // iterations
+    int32_t patience;   // those before P has to fall, without friction
+    double step;        // part of the last step that was taken
+    int32_t cramped;    // nonzero: it ended because it wanted more room
+    int32_t rows_stand; // nonzero: the last step was too short to change the rows it began with
 } search;
 
 // Back to the start.
@@ -718,12 +719,24 @@ static carom_status restart(cr_zone* zone, search* s)
     return status;
 }
 
+// The whole step, by points that stay where they are: it is shorter than anybody can see.
+static void step_blindly(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->n; i++) {
+        zone->z[i] += zone->d[i];
+    }
+}
+
 // Newton's iterates from where the zone is. CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
 static carom_status iterate(cr_zone* zone, search* s)
 {
     double last = HUGE_VAL; // size of the step before
     int32_t cramped = zone->report.cramped, in_vain = 0;
-    int falls = 0; // nonzero: P is there to be compared with
+    int falls = 0;       // nonzero: P is there to be compared with
+    if (s->rows_stand) { // the points have yet to follow
+        s->rows_stand = 0;
+        place_anew(zone);
+    }
     for (int it = 0; it < s->most; it++) {
         if (zone->task->stop && *zone->task->stop) {
             return CAROM_ERR_INTERRUPTED;
@@ -746,6 +759,12 @@ static carom_status iterate(cr_zone* zone, search* s)
         if (!isfinite(size)) {
             break;
         }
+        const int last_one = leaves_nothing(zone, size);
+        if (last_one && cr_zone_check_tiny(zone, size)) {
+            step_blindly(zone);
+            s->rows_stand = 1;
+            return CAROM_OK;
+        }
         falls = it >= s->patience && !loaded_rubs(zone);
         if (falls) { // for the next to descend from
             zone->worth = worth(zone);
@@ -759,7 +778,7 @@ static carom_status iterate(cr_zone* zone, search* s)
             break;
         }
         const int stands = size > still_shrinking * last;
-        const int done = size <= step_tolerance * s->scale || leaves_nothing(zone, size) ||
+        const int done = size <= step_tolerance * s->scale || last_one ||
                          (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
         last = size;
         if (s->step == 1.0 && done) {
@@ -836,7 +855,9 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {
         status = get_hold(zone, &s);
     }
-    cr_zone_line_refresh(zone);
+    if (!s.rows_stand) {
+        cr_zone_line_refresh(zone);
+    }
     if (status == CAROM_OK) {
         status = finish(zone, scale);
     } else {

@@ -123,6 +123,21 @@ void cr_zone_check_moved(cr_zone* zone)
     accept(zone);
 }
 
+int cr_zone_check_tiny(const cr_zone* zone, double size)
+{
+    int free = zone->along == 1.0;
+    for (int32_t b = 0; b < zone->block_count && free; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        free = block->frame >= 0 && block->gone + 2.0 * size <= expected(zone, block)->reach;
+    }
+    for (int32_t i = 0; i < zone->task->candidate_count && free; i++) {
+        const double distance = zone->now.items[i].distance;
+        free = distance - 2.0 * size >
+               nearest_share * cr_min(distance, zone->task->candidate[i].thickness);
+    }
+    return free;
+}
+
 // z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
 // become rows. Returns 0 when not even a step of `least` is free.
 double cr_zone_check_step(cr_zone* zone, double least)

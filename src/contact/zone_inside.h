@@ -189,6 +189,9 @@ void cr_zone_dense_release(cr_zone* zone);
 // zone_check.c: z = z_before + step d for the largest step found to cross nothing; returns the
 // step.
 double cr_zone_check_step(cr_zone* zone, double least);
+// Whether a step that moves no point by more than size m is seen at once to cross nothing and to
+// stay within its room: each body may get off its way by sqrt(2) of that, as cr_carry_off counts.
+int cr_zone_check_tiny(const cr_zone* zone, double size);
 // The points went from zone->before to where they are by other means: their ways are longer by
 // that.
 void cr_zone_check_moved(cr_zone* zone);
