@@ -814,25 +814,46 @@ typedef struct copying {
                    // shape stays in the cache where a thousand would not
     double margin; // m
     cr_box* other; // what it may meet; those that a node meets are brought to the front
+    int axis;      // along which the last feature that met nothing was apart from all of it
 } copying;
 
-static cr_box carried_feature(const copying* c, int32_t item)
+// Along one axis, where a feature of these corners is.
+static inline void carry_corners(const copying* c, const cr_vec3 p[3], int corners, int axis,
+                                 cr_box* box)
+{
+    cr_carry_ends_axis(&c->ends, axis, p[0], c->margin, &box->lo[axis], &box->hi[axis]);
+    for (int k = 1; k < corners; k++) {
+        double lo, hi;
+        cr_carry_ends_axis(&c->ends, axis, p[k], c->margin, &lo, &hi);
+        box->lo[axis] = cr_min(box->lo[axis], lo);
+        box->hi[axis] = cr_max(box->hi[axis], hi);
+    }
+}
+
+// The box of a feature. False when it does not meet `around`, and then *box is not all there: most
+// are sorted out by the axis that the one before was.
+static int carry_feature(copying* c, int32_t item, const cr_box* around, cr_box* box)
 {
     const cr_broad* broad = c->broad;
     const int corners = feature_corners[c->f];
     const int32_t rank = item + c->like;
     const int32_t* v = &rank;
+    cr_vec3 p[3];
     if (c->f != VERTEX) {
         v = &feature_vertices(broad->surface, c->f)[(size_t)corners * (size_t)c->trees->at[rank]];
     }
-    cr_box box =
-        cr_carry_ends_point(&c->ends, cr_vec3_load(broad->p + 3 * (size_t)v[0]), c->margin);
-    for (int k = 1; k < corners; k++) {
-        const cr_box way =
-            cr_carry_ends_point(&c->ends, cr_vec3_load(broad->p + 3 * (size_t)v[k]), c->margin);
-        box = cr_box_union(&box, &way);
+    for (int k = 0; k < corners; k++) {
+        p[k] = cr_vec3_load(broad->p + 3 * (size_t)v[k]);
     }
-    return box;
+    int axis = c->axis;
+    for (int k = 0; k < 3; k++, axis = axis < 2 ? axis + 1 : 0) {
+        carry_corners(c, p, corners, axis, box);
+        if (!((box->lo[axis] <= around->hi[axis]) & (around->lo[axis] <= box->hi[axis]))) {
+            c->axis = axis;
+            return 0;
+        }
+    }
+    return 1;
 }
 
 // What stands upright on the sides of a face, a margin away from it.
@@ -874,9 +895,13 @@ static int copy_leaf(copying* c, const int32_t* item, int32_t count, int32_t n)
     if (cr_bvh_reserve(bvh, count) != CAROM_OK) {
         return 0;
     }
+    cr_box around = c->other[0];
+    for (int32_t i = 1; i < n; i++) {
+        around = cr_box_union(&around, &c->other[i]);
+    }
     for (int32_t i = 0; i < count; i++) {
-        const cr_box box = carried_feature(c, item[i]);
-        if (meets_any(c, &box, n)) {
+        cr_box box;
+        if (carry_feature(c, item[i], &around, &box) && (n == 1 || meets_any(c, &box, n))) {
             if (c->f == FACE && !cr_array_push(&c->trees->rims, rim_of(c, item[i]))) {
                 return 0;
             }
@@ -1166,7 +1191,8 @@ static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
                  feature_range(broad->surface, f)[body],
                  feature_range(broad->surface, f)[broad->like[body]],
                  broad->carry[body].reach + broad->margin[body],
-                 broad->near_box.items};
+                 broad->near_box.items,
+                 2};
     const int32_t n = broad->near_box.count, root = trees->own_root[body];
     shortlist* list = &broad->list[body];
     trees->root[body] = trees->bvh.node.count;

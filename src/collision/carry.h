@@ -56,15 +56,13 @@ cr_carry_ends cr_carry_ends_make(const cr_carry* c);
 // As cr_carry_box, to the bit.
 cr_box cr_carry_ends_box(const cr_carry_ends* c, const cr_box* local, double margin);
 
-// The box around the way of one point, that is around cr_carry_start and cr_carry_end, grown by
-// margin m.
-static inline cr_box cr_carry_ends_point(const cr_carry_ends* c, cr_vec3 p, double margin)
+// Along one axis, where the way of one point is, that is cr_carry_start and cr_carry_end of it,
+// grown by margin m.
+static inline void cr_carry_ends_axis(const cr_carry_ends* c, int axis, cr_vec3 p, double margin,
+                                      double* lo, double* hi)
 {
-    cr_box box;
-    for (int i = 0; i < 3; i++) {
-        const cr_carry_two x = c->r[i][0] * p.x + c->r[i][1] * p.y + c->r[i][2] * p.z + c->t[i];
-        box.lo[i] = cr_min(x[0], x[1]) - margin;
-        box.hi[i] = cr_max(x[0], x[1]) + margin;
-    }
-    return box;
+    const cr_carry_two x =
+        c->r[axis][0] * p.x + c->r[axis][1] * p.y + c->r[axis][2] * p.z + c->t[axis];
+    *lo = cr_min(x[0], x[1]) - margin;
+    *hi = cr_max(x[0], x[1]) + margin;
 }
