@@ -96,6 +96,12 @@ static int32_t find_member(const cr_events_task* task, int32_t body)
     return -1;
 }
 
+// From the vertices of a body to those of the one that stands for its shape.
+static int32_t shape_of(const cr_events_task* task, int32_t body)
+{
+    return task->like ? task->bodies->vertex[task->like[body]] - task->bodies->vertex[body] : 0;
+}
+
 // Where in near the pairs of each body are.
 static carom_status list_near(cr_events* events)
 {
@@ -130,6 +136,7 @@ static carom_status begin_bodies(cr_events* events)
     events->body.count = events->segment.count = events->near.count = events->stand.count = 0;
     events->impact.count = events->member.count = events->row.count = events->contact.count = 0;
     events->report = (cr_events_report){0};
+    events->plane_of[0] = -1;
     for (int32_t i = 0; i < task->frame_count; i++) {
         if (begin_body(events, i) != CAROM_OK ||
             !cr_array_push(&events->stand, ((cr_events_stand){.s = (double)NAN}))) {
@@ -153,9 +160,12 @@ static carom_status begin_near(cr_events* events)
         for (int side = 0; side < 2; side++) {
             if (body[side] != last[side]) {
                 near.side[side] = find_member(task, body[side]);
+                near.shape[side] = shape_of(task, body[side]);
                 last[side] = body[side];
             }
         }
+        near.still = task->bodies->kind[body[0]] == CR_BODY_FIXED ||
+                     task->bodies->kind[body[1]] == CR_BODY_FIXED;
         if (near.side[0] < -1 || near.side[1] < -1 || (near.side[0] < 0 && near.side[1] < 0)) {
             continue;
         }

@@ -37,15 +37,17 @@ typedef struct cr_events_body {
 // A candidate of the run, with where it was last seen.
 typedef struct cr_events_near {
     int32_t candidate;
-    int32_t side[2]; // body of A and of B, -1: its motion is given
-    int32_t row;     // in the group that is being made
-    int32_t rests;   // nonzero: touches at the start of the step and keeps still
-    double start;    // m, gap at the start of the step
-    double gap;      // m, in the group that is being made
-    double closing;  // m/s, likewise
-    cr_closest at;   // likewise
-    int32_t lone[2]; // vertex that alone stands for side A, B, -1: there are more; likewise
-    cr_vec3 place;   // m, between the closest points, likewise
+    int32_t side[2];  // body of A and of B, -1: its motion is given
+    int32_t still;    // nonzero: the side whose motion is given stays where it is
+    int32_t shape[2]; // from the vertices of A, B to those of the body that stands for its shape
+    int32_t row;      // in the group that is being made
+    int32_t rests;    // nonzero: touches at the start of the step and keeps still
+    double start;     // m, gap at the start of the step
+    double gap;       // m, in the group that is being made
+    double closing;   // m/s, likewise
+    cr_closest at;    // likewise
+    int32_t lone[2];  // vertex that alone stands for side A, B, -1: there are more; likewise
+    cr_vec3 place;    // m, between the closest points, likewise
 } cr_events_near;
 
 // A body at a time.
@@ -130,6 +132,8 @@ struct cr_events {
     CR_ARRAY(int32_t) near_first;    // [bodies+1] where those of each begin
     CR_ARRAY(int32_t) seen;          // near pairs that the group being made looked at, ascending
     CR_ARRAY(cr_events_stand) stand; // [bodies]
+    cr_distance_face plane;          // of the still triangle that was looked at last
+    int32_t plane_of[3];             // its vertices, -1: none
     CR_ARRAY(cr_events_impact) impact;
     CR_ARRAY(cr_events_member) member;
     CR_ARRAY(cr_events_row) row;
@@ -152,7 +156,7 @@ void cr_events_path_changed(cr_events* events, int32_t body);
 int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s);
 // The points of a near pair: where they are; of those whose motion is given the velocity too.
 // Returns how near the sides come to each other there.
-cr_closest cr_events_path_closest(const cr_events* events, const cr_events_near* near,
+cr_closest cr_events_path_closest(cr_events* events, const cr_events_near* near,
                                   const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
                                   cr_vec3 given[4]);
 void cr_events_path_points(const cr_events* events, const cr_events_near* near,

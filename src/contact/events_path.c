@@ -1,6 +1,7 @@
 #include "bodies/spin.h"
 #include "contact/events_inside.h"
 #include "contact/row.h"
+#include <string.h>
 
 // Corners of a body that comes down flat hit together when they are this close, in body sizes.
 static const double group_tilt = 1e-3;
@@ -23,13 +24,9 @@ static const double time_known = 1e-9;
 
 static const cr_events_pose still;
 
-static cr_events_stand* stand_at(cr_events* events, int32_t body, double s)
+static void place_stand(const cr_events* events, const cr_events_body* b, double s,
+                        cr_events_stand* stand)
 {
-    cr_events_stand* stand = &events->stand.items[body];
-    const cr_events_body* b = &events->body.items[body];
-    if (stand->s == s && stand->segment == b->segment) {
-        return stand;
-    }
     const cr_events_segment* segment = &events->segment.items[b->segment];
     const double d = s - segment->from;
     cr_events_pose* pose = &stand->pose;
@@ -53,6 +50,15 @@ static cr_events_stand* stand_at(cr_events* events, int32_t body, double s)
     stand->s = s;
     stand->segment = b->segment;
     stand->spins = 0;
+}
+
+static inline cr_events_stand* stand_at(cr_events* events, int32_t body, double s)
+{
+    cr_events_stand* stand = &events->stand.items[body];
+    const cr_events_body* b = &events->body.items[body];
+    if (!(stand->s == s && stand->segment == b->segment)) {
+        place_stand(events, b, s, stand);
+    }
     return stand;
 }
 
@@ -107,11 +113,15 @@ void cr_events_path_points(const cr_events* events, const cr_events_near* near,
         }
         const int32_t side = cr_row_side(pair->kind, k);
         if (near->side[side] >= 0) {
-            const cr_vec3 p = cr_vec3_load(task->bodies->p + 3 * vertex);
+            const cr_vec3 p = cr_vec3_load(task->bodies->p + 3 * (vertex + near->shape[side]));
             x[k] = cr_vec3_add(cr_mat3_apply(pose[side]->r, p), pose[side]->t);
             continue;
         }
         const cr_vec3 begin = task->obstacle0[vertex];
+        if (near->still) {
+            x[k] = begin;
+            continue;
+        }
         const cr_vec3 whole = cr_vec3_sub(task->obstacle1[vertex], begin);
         const double part = task->to - task->from;
         x[k] = cr_vec3_add_scaled(begin, task->from + part * (s / task->h), whole);
@@ -126,7 +136,19 @@ static int unmoved(const cr_events* events, int32_t body, double s)
            (body < 0 || events->segment.items[events->body.items[body].segment].impact < 0);
 }
 
-cr_closest cr_events_path_closest(const cr_events* events, const cr_events_near* near,
+// A face that stays where it is has many points held against it.
+static cr_closest over_still(cr_events* events, const cr_pair* pair, const cr_vec3 x[4])
+{
+    cr_closest at;
+    if (memcmp(events->plane_of, pair->v, sizeof events->plane_of) != 0) {
+        events->plane = cr_distance_face_make(x);
+        memcpy(events->plane_of, pair->v, sizeof events->plane_of);
+    }
+    cr_distance_face_closest(&events->plane, x[3], HUGE_VAL, &at);
+    return at;
+}
+
+cr_closest cr_events_path_closest(cr_events* events, const cr_events_near* near,
                                   const cr_events_pose* const pose[2], double s, cr_vec3 x[4],
                                   cr_vec3 given[4])
 {
@@ -135,12 +157,14 @@ cr_closest cr_events_path_closest(const cr_events* events, const cr_events_near*
     if (!task->closest || !unmoved(events, near->side[0], s) ||
         !unmoved(events, near->side[1], s)) {
         cr_events_path_points(events, near, pose, s, x, given);
-        return cr_distance_closest(pair->kind, x);
+        return pair->kind == CR_PAIR_PT && near->still && near->side[0] < 0
+                   ? over_still(events, pair, x)
+                   : cr_distance_closest(pair->kind, x);
     }
     for (int k = 0; k < 4; k++) {
         const int32_t vertex = pair->v[k];
         x[k] = vertex >= 0 ? cr_vec3_load(task->start + 3 * vertex) : (cr_vec3){0};
-        given[k] = vertex >= 0 && near->side[cr_row_side(pair->kind, k)] < 0
+        given[k] = vertex >= 0 && !near->still && near->side[cr_row_side(pair->kind, k)] < 0
                        ? given_velocity(task, vertex)
                        : (cr_vec3){0};
     }
@@ -158,6 +182,9 @@ double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const c
         }
         const int32_t side = cr_row_side(kind, k);
         cr_vec3 v = given[k];
+        if (near->side[side] < 0 && near->still) {
+            continue;
+        }
         if (near->side[side] >= 0) {
             const cr_vec3 arm = cr_vec3_sub(x[k], pose[side]->t);
             v = cr_vec3_add(pose[side]->v, cr_vec3_cross(turning[side], arm));
@@ -297,7 +324,7 @@ static bounds bound(const cr_events* events, const cr_events_near* near, const l
     for (int side = 0; side < 2; side++) {
         if (near->side[side] < 0) {
             double most = 0.0;
-            for (int k = 0; k < 4; k++) {
+            for (int k = 0; k < 4 && !near->still; k++) {
                 if (cr_row_side(kind, k) == side) {
                     most = cr_max(most, cr_vec3_norm2(l->given[k]));
                 }
@@ -389,9 +416,6 @@ static double given_way(const cr_events_task* task, const cr_pair* pair, int sid
 {
     const int first = side == 0 ? 0 : pair->kind == CR_PAIR_EE ? 2 : 3;
     double most = 0.0;
-    if (task->bodies->kind[task->bodies->vertex_body[pair->v[first]]] == CR_BODY_FIXED) {
-        return 0.0;
-    }
     for (int k = first; k < 4 && cr_row_side(pair->kind, k) == side; k++) {
         const int32_t v = pair->v[k];
         if (v >= 0) {
@@ -413,8 +437,8 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
     const double left = task->h - s, room = c->start - c->thickness;
     if (near->side[0] < 0 || near->side[1] < 0) {
         const int moves = near->side[0] < 0;
-        const double way =
-            given_way(task, &c->pair, !moves) + stand_at(events, near->side[moves], s)->roam;
+        const double way = (near->still ? 0.0 : given_way(task, &c->pair, !moves)) +
+                           stand_at(events, near->side[moves], s)->roam;
         return room > 1.001 * way + cr_events_path_tolerance(events, near);
     }
     cr_vec3 u[2] = {{0}}, v[2] = {{0}}, a[2] = {{0}};
