@@ -100,16 +100,14 @@ static inline int split_make(const plane* p, cr_vec3 e1, cr_vec3 d, split* out)
 // r/|r| errs by round-off * |d|/D, the normal N = e1 x e2 of the plane by round-off * |e2|/|w|:
 // take the better one. In contact that is N, and D = |N.d|/|N| loses nothing however small it is,
 // down to an exact 0 for numbers that allow it. A blurred N must not meet the long d, only r.
-static inline void set_interior_normal(cr_closest* at, const plane* p, cr_vec3 e1, cr_vec3 e2,
-                                       cr_vec3 d, cr_vec3 r)
+static inline void set_interior_normal(cr_closest* at, const plane* p, cr_vec3 normal,
+                                       double inverse, cr_vec3 d, cr_vec3 r)
 {
     if (cr_vec3_norm2(r) * p->e22 > p->ww * cr_vec3_norm2(d)) {
         set_normal(at, r);
         return;
     }
-    const cr_vec3 normal = cr_vec3_cross(e1, e2);
     const double height = cr_vec3_dot(normal, p->ww < twice_sine2 * p->e22 ? r : d);
-    const double inverse = 1.0 / cr_vec3_norm(normal);
     at->distance = fabs(height) * inverse;
     at->n = cr_vec3_scale(height > 0.0 ? inverse : height < 0.0 ? -inverse : 0.0, normal);
 }
@@ -212,7 +210,18 @@ static inline cr_distance_face face_make(const cr_vec3 x[3])
 {
     const cr_vec3 e1 = cr_vec3_sub(x[1], x[0]), e2 = cr_vec3_sub(x[2], x[0]);
     const plane p = plane_make(e1, e2);
-    return (cr_distance_face){{x[0], x[1], x[2]}, e1, e2, p.w, p.alpha, p.e11, p.e22, p.ww};
+    const cr_vec3 normal = cr_vec3_cross(e1, e2);
+    return (cr_distance_face){.x = {x[0], x[1], x[2]},
+                              .e1 = e1,
+                              .e2 = e2,
+                              .w = p.w,
+                              .alpha = p.alpha,
+                              .e11 = p.e11,
+                              .e22 = p.e22,
+                              .ww = p.ww,
+                              .e33 = cr_vec3_norm2(cr_vec3_sub(e2, e1)),
+                              .normal = normal,
+                              .inverse = 1.0 / cr_vec3_norm(normal)};
 }
 
 cr_distance_face cr_distance_face_make(const cr_vec3 x[3])
@@ -228,7 +237,7 @@ static inline int is_beyond(const cr_distance_face* face, const split* s, const 
 {
     const double far2 = 4.0 * range * range;
     const double area2 = face->e11 * face->ww;
-    const double edge2[3] = {cr_vec3_norm2(cr_vec3_sub(face->e2, face->e1)), face->e22, face->e11};
+    const double edge2[3] = {face->e33, face->e22, face->e11};
     int beyond = cr_vec3_norm2(s->r) > far2;
     for (int k = 0; k < 3; k++) {
         beyond |= (beta[k] < 0.0) & (beta[k] * beta[k] * area2 > far2 * edge2[k]);
@@ -253,8 +262,8 @@ closest_to_face(const cr_distance_face* face, cr_vec3 y, double range, cr_closes
             return 0;
         }
         if (beta[0] > 0.0 && beta[1] > 0.0 && beta[2] > 0.0) {
-            set_weights(at, -beta[0], -beta[1], -beta[2], 1.0);
-            set_interior_normal(at, &p, face->e1, face->e2, d, s.r);
+            *at = (cr_closest){.c = {-beta[0], -beta[1], -beta[2], 1.0}, .active = 15, .free = 2};
+            set_interior_normal(at, &p, face->normal, face->inverse, d, s.r);
             return 1;
         }
     }
@@ -291,7 +300,8 @@ static void closest_ee(const cr_vec3 x[4], cr_closest* at)
         t = -f.b2;
         if (s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0) {
             set_weights(at, s - 1.0, -s, 1.0 - t, t);
-            set_interior_normal(at, &p, a, b, d, f.r);
+            const cr_vec3 normal = cr_vec3_cross(a, b);
+            set_interior_normal(at, &p, normal, 1.0 / cr_vec3_norm(normal), d, f.r);
             return;
         }
     }

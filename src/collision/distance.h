@@ -28,6 +28,9 @@ typedef struct cr_distance_face {
     cr_vec3 e1, e2;             // m, x1 - x0 and x2 - x0
     cr_vec3 w;                  // m, e2 = alpha e1 + w, w normal to e1
     double alpha, e11, e22, ww; // e11 = e1.e1, ...
+    double e33;                 // m^2, of the third side, x2 - x1
+    cr_vec3 normal;             // m^2, e1 x e2
+    double inverse;             // 1/m^2, of its length
 } cr_distance_face;
 
 cr_distance_face cr_distance_face_make(const cr_vec3 x[3]);
