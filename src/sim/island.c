@@ -401,6 +401,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     cr_events_task task = cr_island_events(sim, worker, h, from, to);
     task.candidate_count = worker->candidate_count;
     task.candidate = worker->candidate;
+    task.like = sim->near.like;
     if (from == 0.0 || worker->expect == &sim->part) { // other parts begin elsewhere
         task.closest = worker->closest;
         task.start = worker->expect->start;
@@ -569,6 +570,21 @@ static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair,
     return 0;
 }
 
+static carom_status take_candidates(const cr_near* near, const cr_island* island, cr_worker* worker)
+{
+    const int32_t count = island->candidate_end - island->candidate_begin;
+    worker->candidate_count = 0;
+    if (!cr_array_reserve(&worker->own_candidate, count) ||
+        !cr_array_reserve(&worker->own_closest, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    cr_near_candidates(near, island, worker->own_candidate.items, worker->own_closest.items);
+    worker->candidate_count = count;
+    worker->candidate = count > 0 ? worker->own_candidate.items : NULL;
+    worker->closest = count > 0 ? worker->own_closest.items : NULL;
+    return CAROM_OK;
+}
+
 carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     const cr_model* model = sim->model;
@@ -576,16 +592,10 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     worker->expect = &sim->whole;
-    worker->candidate_count = island->candidate_end - island->candidate_begin;
-    // when nothing may touch the list of all may never have been taken
-    worker->candidate =
-        worker->candidate_count > 0 ? sim->near.candidate.items + island->candidate_begin : NULL;
-    worker->closest =
-        worker->candidate_count > 0 ? sim->near.closest.items + island->candidate_begin : NULL;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
-    result->status = CAROM_OK;
+    result->status = take_candidates(&sim->near, island, worker);
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
         const int32_t b = sim->near.body[i];
         const int ok = model->body_sheet[b] >= 0

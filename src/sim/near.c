@@ -69,16 +69,21 @@ void cr_near_weigh(cr_near* near)
     }
 }
 
+static void release_finds(cr_near_finds* finds)
+{
+    cr_array_release(&finds->found);
+    cr_array_release(&finds->at);
+    cr_array_release(&finds->numbers);
+}
+
 void cr_near_release(cr_near* near)
 {
     cr_broad_destroy(near->broad);
     cr_array_release(&near->pair);
-    cr_array_release(&near->found);
-    cr_array_release(&near->numbers);
-    cr_array_release(&near->found_at);
-    cr_array_release(&near->candidate);
+    release_finds(&near->all);
+    release_finds(&near->part);
+    cr_array_release(&near->order);
     cr_array_release(&near->listed);
-    cr_array_release(&near->closest);
     cr_array_release(&near->island);
     cr_memory_free(near->parent);
     cr_memory_free(near->body_island);
@@ -168,6 +173,7 @@ static double look_at(const cr_near* near, const cr_near_look* look, int32_t bod
 // stand together, and its points need not be looked up again.
 typedef struct sight {
     int32_t v[4];
+    int32_t kept; // bit k: cr_near_look.x has it
     double reach[4];
     double far[4]; // m, length of the way, at most
     cr_vec3 at[4], way[4];
@@ -200,6 +206,7 @@ static double look_at_pair(const cr_near* near, const cr_near_look* look, const 
         }
         if (of->v[k] != v) {
             of->v[k] = v;
+            of->kept &= ~(1 << k);
             of->reach[k] = look_at(near, look, body[side_of(pair, k)], v, &of->at[k], &of->way[k]);
             of->far[k] = fabs(of->way[k].x) + fabs(of->way[k].y) + fabs(of->way[k].z);
         }
@@ -271,10 +278,10 @@ static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
                                                                        : bodies->vertex_body[v];
 }
 
-static carom_status filter(cr_near* near, const cr_near_look* look)
+static carom_status filter(const cr_near* near, const cr_near_look* look, cr_near_finds* finds)
 {
     const cr_model* model = near->model;
-    near->found.count = near->found_at.count = near->numbers.count = 0;
+    finds->found.count = finds->at.count = finds->numbers.count = 0;
     int32_t body[2] = {-1, -1};
     int touch = 0;
     double thickness = 0.0;
@@ -288,7 +295,7 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
             body[1] = body_of(&model->bodies, body[1], pair->v[3]);
             touch = between(near, body[0], body[1], &c);
             thickness = c.thickness;
-            if (touch && !cr_array_push(&near->numbers, c)) {
+            if (touch && !cr_array_push(&finds->numbers, c)) {
                 return CAROM_ERR_MEMORY;
             }
         }
@@ -298,26 +305,36 @@ static carom_status filter(cr_near* near, const cr_near_look* look)
         const double reach = look_at_pair(near, look, pair, body, &of);
         cr_closest closest;
         if (meets(&of, pair, 2.0 * thickness + reach, &closest)) {
-            const cr_near_found found = {*pair, near->numbers.count - 1};
-            if (!cr_array_push(&near->found, found) || !cr_array_push(&near->found_at, closest)) {
+            const cr_near_found found = {*pair, finds->numbers.count - 1};
+            if (!cr_array_push(&finds->found, found) || !cr_array_push(&finds->at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
             for (int k = 0; k < 4; k++) {
-                if (pair->v[k] >= 0) {
+                if (pair->v[k] >= 0 && !(of.kept >> k & 1)) {
                     cr_vec3_store(look->x + 3 * pair->v[k], of.at[k]);
                 }
             }
+            of.kept = 15;
         }
     }
     return CAROM_OK;
 }
 
-static cr_candidate candidate_of(const cr_near* near, int32_t i)
+static void write_candidate(const cr_near_finds* finds, int32_t i, cr_candidate* out)
 {
-    cr_candidate c = near->numbers.items[near->found.items[i].numbers];
-    c.pair = near->found.items[i].pair;
-    c.start = near->found_at.items[i].distance;
-    return c;
+    *out = finds->numbers.items[finds->found.items[i].numbers];
+    out->pair = finds->found.items[i].pair;
+    out->start = finds->at.items[i].distance;
+}
+
+void cr_near_candidates(const cr_near* near, const cr_island* island, cr_candidate* candidate,
+                        cr_closest* closest)
+{
+    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+        const int32_t found = near->order.items[i], at = i - island->candidate_begin;
+        write_candidate(&near->all, found, &candidate[at]);
+        closest[at] = near->all.at.items[found];
+    }
 }
 
 static int32_t root(int32_t* parent, int32_t i)
@@ -372,8 +389,8 @@ static carom_status group(cr_near* near, const int32_t* role)
     if (role) {
         join_roles(near, role);
     }
-    for (int32_t i = 0; i < near->found.count; i++) {
-        const cr_pair* pair = &near->found.items[i].pair;
+    for (int32_t i = 0; i < near->all.found.count; i++) {
+        const cr_pair* pair = &near->all.found.items[i].pair;
         const int32_t a = model->bodies.vertex_body[pair->v[0]];
         const int32_t b = model->bodies.vertex_body[pair->v[3]];
         if (moves(model, a) && moves(model, b)) {
@@ -397,8 +414,8 @@ static carom_status group(cr_near* near, const int32_t* role)
         }
         near->island.items[near->body_island[b]].body_end++;
     }
-    for (int32_t i = 0; i < near->found.count; i++) {
-        near->island.items[island_of(near, &near->found.items[i])].candidate_end++;
+    for (int32_t i = 0; i < near->all.found.count; i++) {
+        near->island.items[island_of(near, &near->all.found.items[i])].candidate_end++;
     }
     // counts become ranges; then everything is put in its place, order kept
     int32_t bodies = 0, candidates = 0;
@@ -411,25 +428,24 @@ static carom_status group(cr_near* near, const int32_t* role)
         island->body_end = island->body_begin;
         island->candidate_end = island->candidate_begin;
     }
-    if (!cr_array_reserve(&near->candidate, near->found.count) ||
-        !cr_array_reserve(&near->closest, near->found.count)) {
+    if (!cr_array_reserve(&near->order, near->all.found.count)) {
         return CAROM_ERR_MEMORY;
     }
-    near->candidate.count = near->closest.count = near->found.count;
+    near->order.count = near->all.found.count;
     for (int32_t b = 0; b < body_count; b++) {
         if (near->body_island[b] >= 0) {
             near->body[near->island.items[near->body_island[b]].body_end++] = b;
         }
     }
-    for (int32_t i = 0; i < near->found.count; i++) {
-        cr_island* island = &near->island.items[island_of(near, &near->found.items[i])];
-        near->closest.items[island->candidate_end] = near->found_at.items[i];
-        near->candidate.items[island->candidate_end++] = candidate_of(near, i);
+    for (int32_t i = 0; i < near->all.found.count; i++) {
+        cr_island* island = &near->island.items[island_of(near, &near->all.found.items[i])];
+        near->order.items[island->candidate_end++] = i;
     }
     return CAROM_OK;
 }
 
-static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker_count)
+static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker_count,
+                         cr_near_finds* finds)
 {
     const cr_body_set* bodies = &near->model->bodies;
     for (int32_t n = 0; n < bodies->node_count; n++) {
@@ -440,25 +456,26 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
     cr_broad_assign(near->broad, look->role);
     const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                               worker_count, &near->pair);
-    return status == CAROM_OK ? filter(near, look) : status;
+    return status == CAROM_OK ? filter(near, look, finds) : status;
 }
 
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
-    const carom_status status = find(near, look, worker_count);
+    const carom_status status = find(near, look, worker_count, &near->all);
     return status == CAROM_OK ? group(near, look->role) : status;
 }
 
 carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
-    const carom_status status = find(near, look, worker_count);
+    const carom_status status = find(near, look, worker_count, &near->part);
+    const int32_t count = near->part.found.count;
     near->listed.count = 0;
-    if (status != CAROM_OK || !cr_array_reserve(&near->listed, near->found.count)) {
+    if (status != CAROM_OK || !cr_array_reserve(&near->listed, count)) {
         return status != CAROM_OK ? status : CAROM_ERR_MEMORY;
     }
-    near->listed.count = near->found.count;
-    for (int32_t i = 0; i < near->found.count; i++) {
-        near->listed.items[i] = candidate_of(near, i);
+    near->listed.count = count;
+    for (int32_t i = 0; i < count; i++) {
+        write_candidate(&near->part, i, &near->listed.items[i]);
     }
     return CAROM_OK;
 }

@@ -9,7 +9,7 @@
 // Bodies and sheets joined by candidates. Fixed and kinematic bodies join nothing.
 typedef struct cr_island {
     int32_t body_begin, body_end;           // in cr_near.body
-    int32_t candidate_begin, candidate_end; // in cr_near.candidate
+    int32_t candidate_begin, candidate_end; // in cr_near.order
 } cr_island;
 
 // A pair on its way to its island.
@@ -18,25 +18,30 @@ typedef struct cr_near_found {
     int32_t numbers; // of its bodies, in cr_near.numbers
 } cr_near_found;
 
+// What was found, in the order of the pairs.
+typedef struct cr_near_finds {
+    CR_ARRAY(cr_near_found) found;
+    CR_ARRAY(cr_closest) at;        // of each at the start of the step
+    CR_ARRAY(cr_candidate) numbers; // what the candidates of two bodies have in common
+} cr_near_finds;
+
 // Keeps its memory between steps.
 typedef struct cr_near {
     const cr_model* model;
     cr_broad* broad;
     cr_pair_list pair;
-    CR_ARRAY(cr_near_found) found;    // in the order of the pairs
-    CR_ARRAY(cr_candidate) numbers;   // what the candidates of two bodies have in common
-    CR_ARRAY(cr_closest) found_at;    // of each at the start of the step
-    CR_ARRAY(cr_candidate) listed;    // of cr_near_list
-    CR_ARRAY(cr_candidate) candidate; // in the order of the islands
-    CR_ARRAY(cr_closest) closest;     // of each at the start of the step
-    CR_ARRAY(cr_island) island;       // by the lowest body in them
-    int32_t* parent;                  // [body_count] union-find
-    int32_t* body_island;             // [body_count] -1: fixed or kinematic
-    int32_t* body;                    // [body_count] moving bodies, island by island
-    uint8_t* carried;                 // [body_count] nonzero: not cloth
-    double* margin;                   // [body_count] m, how far beyond their reach contacts begin
-    double* vertex_reach;             // [vertex_count] m, of cloth
-    double* sheet_mass;               // [sheet_count] kg
+    cr_near_finds all;             // of cr_near_find
+    CR_ARRAY(int32_t) order;       // of those, island by island
+    cr_near_finds part;            // of cr_near_list
+    CR_ARRAY(cr_candidate) listed; // likewise
+    CR_ARRAY(cr_island) island;    // by the lowest body in them
+    int32_t* parent;               // [body_count] union-find
+    int32_t* body_island;          // [body_count] -1: fixed or kinematic
+    int32_t* body;                 // [body_count] moving bodies, island by island
+    uint8_t* carried;              // [body_count] nonzero: not cloth
+    double* margin;                // [body_count] m, how far beyond their reach contacts begin
+    double* vertex_reach;          // [vertex_count] m, of cloth
+    double* sheet_mass;            // [sheet_count] kg
     int32_t* like; // [body_count] a body whose vertices in its frame are the same, to the bit
 } cr_near;
 
@@ -61,6 +66,12 @@ typedef struct cr_near_look {
 // island. Bodies of the same role > 0, the number of one of them from 1, are of one island, too.
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count);
 
-// The candidates alone, into `listed`, with `found_at` of each; islands and their candidates stay
+// The candidates of an island, in the order of the pairs, and where each is closest at the start:
+// candidate, closest [candidate_end - candidate_begin]. They are written down where they are
+// needed, one island after the other: all of them together would not stay in the cache.
+void cr_near_candidates(const cr_near* near, const cr_island* island, cr_candidate* candidate,
+                        cr_closest* closest);
+
+// The candidates alone, into `listed`, with `part.at` of each; islands and their candidates stay
 // what they were.
 carom_status cr_near_list(cr_near* near, const cr_near_look* look, int32_t worker_count);

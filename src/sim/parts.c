@@ -75,7 +75,7 @@ static carom_status look_around(cr_sim* sim, cr_worker* worker)
     const int any = sim->near.listed.count > 0;
     worker->candidate_count = sim->near.listed.count;
     worker->candidate = any ? sim->near.listed.items : NULL;
-    worker->closest = any ? sim->near.found_at.items : NULL;
+    worker->closest = any ? sim->near.part.at.items : NULL;
     return status;
 }
 

@@ -104,6 +104,8 @@ void cr_sim_destroy(cr_sim* sim)
         cr_array_release(&sim->worker[i].sheet);
         cr_array_release(&sim->worker[i].warm);
         cr_array_release(&sim->worker[i].balance);
+        cr_array_release(&sim->worker[i].own_candidate);
+        cr_array_release(&sim->worker[i].own_closest);
     }
     release_results(sim->island.items, sim->island_ready);
     release_results(sim->island_before.items, sim->before_ready);

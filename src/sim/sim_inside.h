@@ -51,9 +51,11 @@ typedef struct cr_worker {
     CR_ARRAY(int32_t) frame;
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_contact_memory) warm;
-    CR_ARRAY(cr_balance_row) balance; // contacts of the last zone
-    int32_t bounced;                  // nonzero: there was an impact with restitution before it
-    cr_expect* expect;                // of the stretch under way
+    CR_ARRAY(cr_balance_row) balance;     // contacts of the last zone
+    int32_t bounced;                      // nonzero: there was an impact with restitution before it
+    cr_expect* expect;                    // of the stretch under way
+    CR_ARRAY(cr_candidate) own_candidate; // of the island under way
+    CR_ARRAY(cr_closest) own_closest;     // likewise
     int32_t candidate_count;
     cr_candidate* candidate;   // [candidate_count] of the stretch under way
     const cr_closest* closest; // [candidate_count] where that begins

@@ -147,7 +147,7 @@ static uint64_t sight(const cr_sim* sim, const cr_island* island)
         hash = mix(hash, (uint64_t)sim->near.body[i]);
     }
     for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
-        const cr_pair* pair = &sim->near.candidate.items[i].pair;
+        const cr_pair* pair = &sim->near.all.found.items[sim->near.order.items[i]].pair;
         hash = mix(hash, (uint64_t)(uint32_t)pair->v[0] << 32 | (uint32_t)pair->v[1]);
         hash = mix(hash, (uint64_t)(uint32_t)pair->v[2] << 32 | (uint32_t)pair->v[3]);
         hash = mix(hash, (uint64_t)(uint32_t)pair->kind);
@@ -181,10 +181,9 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
     for (int32_t i = 0; i < count; i++) {
         const cr_island* island = &sim->near.island.items[i];
         cr_island_result* result = &sim->island.items[i];
-        const uint64_t now = sight(sim, island);
         const int32_t old = retry > 0 ? sim->body_before[sim->near.body[island->body_begin]] : -1;
         cr_island_result* before = old >= 0 ? &sim->island_before.items[old] : NULL;
-        if (before && before->done && before->sight == now && !before->narrow) {
+        if (before && before->done && !before->narrow && before->sight == sight(sim, island)) {
             const cr_island_result keep = *result;
             *result = *before;
             *before = keep;
@@ -192,7 +191,6 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
         } else {
             result->done = 0;
         }
-        result->sight = now;
     }
     return CAROM_OK;
 }
@@ -210,6 +208,7 @@ static carom_status put_aside(cr_sim* sim)
     }
     for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
         const cr_island_result keep = sim->island_before.items[i];
+        sim->island.items[i].sight = sight(sim, &sim->near.island.items[i]);
         sim->island_before.items[i] = sim->island.items[i];
         sim->island.items[i] = keep;
     }
@@ -272,7 +271,7 @@ static carom_status commit(cr_sim* sim, carom_error* error)
 static void write_report(cr_sim* sim, int32_t retries)
 {
     cr_step_report report = {
-        .least_gap = HUGE_VAL, .retries = retries, .candidate_count = sim->near.candidate.count};
+        .least_gap = HUGE_VAL, .retries = retries, .candidate_count = sim->near.order.count};
     for (int32_t i = 0; i < sim->island.count; i++) {
         const cr_island_result* result = &sim->island.items[i];
         const cr_zone_report* zone = &result->report;
@@ -324,7 +323,7 @@ enum { LEAST_TO_SHARE = 2000 };
 
 static int worth_sharing(const cr_sim* sim)
 {
-    return sim->near.candidate.count + sim->model->bodies.node_count > LEAST_TO_SHARE;
+    return sim->near.order.count + sim->model->bodies.node_count > LEAST_TO_SHARE;
 }
 
 void cr_sim_gather_scripts(cr_sim* sim)
