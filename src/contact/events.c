@@ -1,6 +1,7 @@
 #include "contact/events.h"
 #include "bodies/spin.h"
 #include "contact/events_inside.h"
+#include "contact/row.h"
 #include "core/memory.h"
 #include <string.h>
 
@@ -96,6 +97,19 @@ static int32_t find_member(const cr_events_task* task, int32_t body)
     return -1;
 }
 
+// Whether all points of a pair whose motion is given end where they begin.
+static int stays(const cr_events_task* task, const cr_pair* pair, const int32_t side[2])
+{
+    for (int k = 0; k < 4; k++) {
+        const int32_t v = pair->v[k];
+        if (v >= 0 && side[cr_row_side(pair->kind, k)] < 0 &&
+            memcmp(&task->obstacle0[v], &task->obstacle1[v], sizeof *task->obstacle0) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 // From the vertices of a body to those of the one that stands for its shape.
 static int32_t shape_of(const cr_events_task* task, int32_t body)
 {
@@ -164,12 +178,11 @@ static carom_status begin_near(cr_events* events)
                 last[side] = body[side];
             }
         }
-        near.still = task->bodies->kind[body[0]] == CR_BODY_FIXED ||
-                     task->bodies->kind[body[1]] == CR_BODY_FIXED;
         if (near.side[0] < -1 || near.side[1] < -1 || (near.side[0] < 0 && near.side[1] < 0)) {
             continue;
         }
         near.candidate = i;
+        near.still = stays(task, pair, near.side);
         near.row = CR_EVENTS_GROUP_UNSEEN;
         const int may = cr_events_path_first(events, &near);
         if (!cr_array_push(&events->near, near) ||

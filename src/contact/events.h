@@ -39,8 +39,7 @@ typedef struct cr_events_task {
     const double* start;       // [3*vertex_count] m, there, of all that is a candidate; as closest
     const int32_t* like;       // [body_count] a body with the same p, to the bit; NULL: itself
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed and kinematic vertices at time 0
-    const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1; straight in between, and
-                               // equal where a body is fixed
+    const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1; straight in between
     double from, to;           // 0..1, the part of that motion that belongs to this step
     double friction_speed;     // m/s, slips below it stick
     double bounce_floor;       // 1, impacts slower than this many h * |acceleration| do not bounce

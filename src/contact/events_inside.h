@@ -38,7 +38,7 @@ typedef struct cr_events_body {
 typedef struct cr_events_near {
     int32_t candidate;
     int32_t side[2];  // body of A and of B, -1: its motion is given
-    int32_t still;    // nonzero: the side whose motion is given stays where it is
+    int32_t still;    // nonzero: points whose motion is given end where they begin
     int32_t shape[2]; // from the vertices of A, B to those of the body that stands for its shape
     int32_t row;      // in the group that is being made
     int32_t rests;    // nonzero: touches at the start of the step and keeps still
