@@ -427,6 +427,51 @@ static const grad_kit_scene scenes[] = {
      " {'of': 'box', 'what': 'rotation'}, {'of': 'box', 'what': 'position'},"
      " {'of': 'box', 'what': 'friction'}, {'of': 'box', 'what': 'inertia'}]}",
      20, 1e-4},
+    // soft, so that what rows of one place do to each other's compliance shows: 4e-4 of the
+    // gradient
+    {"faces of a ball that roll over those of another",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
+     " 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
+     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
+     " 'velocity': [0.3, 0.1, -0.3]}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
+     " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'mass'},"
+     " {'of': 'high', 'what': 'thickness'}, {'of': 'low', 'what': 'thickness'},"
+     " {'of': 'high', 'what': 'friction'}, {'of': 'low', 'what': 'position'}]}",
+     10, 0},
+    {"the same, held in some axes",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
+     " 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
+     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
+     " 'velocity': [0.3, 0.1, -0.3], 'lock': ['y', 'rx', 'rz']}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': "
+     "'angular_velocity'},"
+     " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'thickness'}]}",
+     10, 0},
+    // between no say and all of it: without its derivative 9e-3
+    {"edges that are nearly parallel",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
+     " 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02, 'mesh': {'box': {'size': [0.2, 0.2, "
+     "0.2]}}},"
+     "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"
+     " 'density': 300, 'position': [0.0001, 0.0002, 0.2502], 'euler_degrees': [0.001, 0.002, 0.17],"
+     " 'velocity': [0.001, 0.002, -0.03], 'angular_velocity': [0, 0, 0.01]}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
+     " {'of': 'high', 'what': 'position'}]}",
+     4, 3e-6},
 };
 
 int main(int argc, char** argv)
