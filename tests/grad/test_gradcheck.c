@@ -63,6 +63,20 @@ static const grad_kit_scene scenes[] = {
      "'parameters': [{'of': 'box', 'what': 'vertices'}, {'of': 'box', 'what': 'rotation'},"
      " {'of': 'box', 'what': 'angular_velocity'}]}",
      10, 0},
+    {"rotation and a point of a solid, by its vertices",
+     "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
+     " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3], 'torque': [0.1, 0.2, -0.3]}],"
+     "'objective': {'terms': [{'what': 'rotation', 'of': 'box', 'target': [0.9, 0.3, 0.2, 0.1]},"
+     " {'what': 'position', 'of': 'box', 'point': [0.1, 0.2, 0.3], 'target': [1, 0, 0]}]},"
+     "'parameters': [{'of': 'box', 'what': 'vertices'}, {'of': 'box', 'what': 'rotation'}]}",
+     10, 0},
+    {"rotation and a point of a solid, by its centre",
+     "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
+     " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3], 'force': [5, 3, -2]}],"
+     "'objective': {'terms': [{'what': 'rotation', 'of': 'box', 'target': [0.9, 0.3, 0.2, 0.1]},"
+     " {'what': 'position', 'of': 'box', 'point': [0.1, 0.2, 0.3], 'target': [1, 0, 0]}]},"
+     "'parameters': [{'of': 'box', 'what': 'center_of_mass'}, {'of': 'box', 'what': 'inertia'}]}",
+     10, 0},
     {"box resting, pushed sideways and pressed",
      "{" WORLD "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}},"
      " 'position': [0, 0, 0.1003], 'force': [3, 2, -20]}],"
