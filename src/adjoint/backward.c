@@ -303,6 +303,15 @@ double cr_backward_weight(const cr_model* model, int32_t body)
     return sum;
 }
 
+void cr_backward_blur(const cr_model* model, int32_t a, int32_t b, double by[2])
+{
+    const double ra = model->bodies.radius[a], rb = model->bodies.radius[b];
+    const int layers = cr_min(ra, rb) > 0.0; // twice the thinner, else the only one there is
+    const double all = layers ? 2.0 : 1.0;
+    by[0] = ra == rb ? 0.5 * all : (ra < rb) == layers ? all : 0.0;
+    by[1] = all - by[0];
+}
+
 // Thickness is the sum of radii unless a pairing says otherwise, friction the geometric mean, and
 // the compliance goes with the heavier body's mass, its room with the thickness.
 static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
@@ -325,6 +334,10 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
         g->radius[a] += th_bar;
         g->radius[b] += th_bar;
     }
+    double blur[2];
+    cr_backward_blur(model, a, b, blur);
+    g->radius[a] += blur[0] * in->blur;
+    g->radius[b] += blur[1] * in->blur;
     if ((!pairing || pairing->friction < 0.0) && c->friction > 0.0) {
         g->friction[a] += 0.5 * in->friction * c->friction / model->bodies.friction[a];
         g->friction[b] += 0.5 * in->friction * c->friction / model->bodies.friction[b];
@@ -360,21 +373,30 @@ static void restitution_adj(const cr_model* model, const cr_candidate* c, double
 static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
                              const cr_record_part* part, cr_gradient* g)
 {
-    const int32_t count = part->row_end - part->row_begin;
-    if (!cr_array_reserve(&b->candidate, count) || !cr_array_reserve(&b->lam, count) ||
+    const int32_t loaded = part->row_end - part->row_begin;
+    const int32_t count = part->idle_end - part->row_begin;
+    if (!cr_array_reserve(&b->candidate, count) || !cr_array_reserve(&b->lam, 2 * count) ||
         !cr_array_reserve(&b->row, count)) {
         return CAROM_ERR_MEMORY;
     }
+    double* say = b->lam.items + count;
     for (int32_t i = 0; i < count; i++) {
         b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
         b->lam.items[i] = record->row.items[part->row_begin + i].lam;
-        b->row.items[i] = (cr_zone_row_bars){.lam = b->lam_bar.items[i],
-                                             .compliance = b->eps_bar.items[i],
-                                             .room = b->room_bar.items[i]};
+        say[i] = record->row.items[part->row_begin + i].say;
+        b->row.items[i] = (cr_zone_row_bars){.lam = 0.0};
+        if (i < loaded) {
+            b->row.items[i] = (cr_zone_row_bars){.lam = b->lam_bar.items[i],
+                                                 .compliance = b->eps_bar.items[i],
+                                                 .room = b->room_bar.items[i]};
+        }
     }
     cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
     task.candidate_count = count;
     task.candidate = b->candidate.items;
+    task.idle_count = count - loaded;
+    task.crowded = part->crowded;
+    task.say = say;
     task.gradient = b->model->world.zone_gradient;
     task.flat = b->model->world.flat_gradient;
     b->zone.mass = g->mass;

@@ -395,6 +395,9 @@ static cr_zone_row_tangents row_numbers(const cr_model* model, const cr_candidat
         out.thickness = g->radius[a] + g->radius[b];
     }
     out.room = c->room / c->thickness * out.thickness;
+    double blur[2];
+    cr_backward_blur(model, a, b, blur);
+    out.blur = blur[0] * g->radius[a] + blur[1] * g->radius[b];
     if (sum > 0.0) { // lever_a = th ra / sum
         const double da = model->body_sheet[a] >= 0 ? 0.0 : g->radius[a];
         const double db = model->body_sheet[b] >= 0 ? 0.0 : g->radius[b];
@@ -489,15 +492,16 @@ static carom_status impacts_jvp(cr_forward* f, cr_sim* sim, const cr_record_part
 static carom_status zone_jvp(cr_forward* f, cr_sim* sim, const cr_record* record,
                              const cr_record_part* part, int32_t count, const lane* l)
 {
-    const int32_t rows = part->row_end - part->row_begin;
+    const int32_t rows = part->idle_end - part->row_begin;
     if ((int64_t)rows * count > INT32_MAX || !cr_array_reserve(&f->candidate, rows) ||
-        !cr_array_reserve(&f->lam, rows) || !cr_array_reserve(&f->row, rows * count)) {
+        !cr_array_reserve(&f->lam, 2 * rows) || !cr_array_reserve(&f->row, rows * count)) {
         return CAROM_ERR_MEMORY;
     }
     for (int32_t r = 0; r < rows; r++) {
         const cr_record_row* row = &record->row.items[part->row_begin + r];
         f->candidate.items[r] = row->candidate;
         f->lam.items[r] = row->lam;
+        f->lam.items[rows + r] = row->say;
         pair_vertices(f, sim, &row->candidate, count, l);
         for (int32_t i = 0; i < count; i++) {
             f->row.items[i * rows + r] = l[i].model
@@ -508,6 +512,9 @@ static carom_status zone_jvp(cr_forward* f, cr_sim* sim, const cr_record* record
     cr_zone_task task = cr_island_task(sim, &f->worker, part->h, part->from, part->to);
     task.candidate_count = rows;
     task.candidate = f->candidate.items;
+    task.idle_count = part->idle_end - part->row_end;
+    task.crowded = part->crowded;
+    task.say = f->lam.items + rows;
     task.flat = f->model->world.flat_gradient;
     return cr_zone_jvp(f->worker.zone, &task, f->lam.items, count, f->zone.items, f->row.items);
 }
@@ -563,6 +570,7 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
         return takes_part < 0 ? CAROM_ERR_MEMORY : CAROM_OK;
     }
     const int32_t rows = part->row_end - part->row_begin;
+    const int32_t all = part->idle_end - part->row_begin;
     if (3 * (int64_t)rows * count > INT32_MAX ||
         !cr_array_reserve(&f->balance_number, 3 * rows * count)) {
         return CAROM_ERR_MEMORY;
@@ -572,9 +580,9 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
         const scratch* s = &f->scratch.items[i];
         double* lam = f->balance_number.items + 3 * (size_t)rows * (size_t)i;
         for (int32_t r = 0; r < rows; r++) {
-            lam[r] = f->row.items[i * rows + r].lam;
-            lam[rows + r] = f->row.items[i * rows + r].compliance;
-            lam[2 * rows + r] = f->row.items[i * rows + r].room;
+            lam[r] = f->row.items[i * all + r].lam;
+            lam[rows + r] = f->row.items[i * all + r].compliance;
+            lam[2 * rows + r] = f->row.items[i * all + r].room;
         }
         f->balance.items[i] = (cr_balance_bars){.v = l[i].state.v,
                                                 .om = l[i].state.om,

@@ -8,7 +8,7 @@ typedef struct part {
     size_t count, size;
 } part;
 
-enum { PARTS = 20 };
+enum { PARTS = 22 };
 
 static void list_parts(cr_gradient* g, part out[PARTS])
 {
@@ -30,6 +30,8 @@ static void list_parts(cr_gradient* g, part out[PARTS])
         {(void**)&g->linear_damping, b, sizeof(double)},
         {(void**)&g->angular_damping, b, sizeof(double)},
         {(void**)&g->p, v, sizeof(cr_vec3)},
+        {(void**)&g->own_turn, f, sizeof(cr_vec3)},
+        {(void**)&g->own_shift, f, sizeof(cr_vec3)},
         {(void**)&g->force, f, sizeof(cr_vec3)},
         {(void**)&g->torque, f, sizeof(cr_vec3)},
         {(void**)&g->node_force, n, sizeof(cr_vec3)},

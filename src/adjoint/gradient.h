@@ -20,9 +20,12 @@ typedef struct cr_gradient {
     double *friction, *restitution, *radius;  // [body_count]
     double *linear_damping, *angular_damping; // [body_count]
     cr_vec3* p;                               // [vertex_count] body coordinates
-    cr_vec3* force;                           // [frame_count] of a force that acts in every step
-    cr_vec3* torque;                          // [frame_count]
-    cr_vec3* node_force;                      // [node_count]
+    // [frame_count] of the mesh's own axes in the frame, turned by delta and shifted, where the
+    // loss looks at them itself: p = exp([delta]) (own_q v + own_t) + shift
+    cr_vec3 *own_turn, *own_shift;
+    cr_vec3* force;      // [frame_count] of a force that acts in every step
+    cr_vec3* torque;     // [frame_count]
+    cr_vec3* node_force; // [node_count]
     // [vertex_count] of pinned nodes: of where their way ends in each step, the start excepted
     cr_vec3* shift;
     cr_cloth_material* material; // [sheet_count]

@@ -102,6 +102,18 @@ static double look_at_each(const look* l, const double* x, cr_vec3* bars)
     return sum;
 }
 
+// The point of a body that a term looks at, in its frame.
+static cr_vec3 point_of(const look* l, int32_t f)
+{
+    const cr_model* model = l->objective->model;
+    if (!l->term->aside) {
+        return (cr_vec3){0, 0, 0};
+    }
+    const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(model->own_q + 4 * f));
+    return cr_vec3_add(cr_mat3_apply(own, cr_vec3_load(l->term->point)),
+                       cr_vec3_load(model->own_t + 3 * f));
+}
+
 static double look_position(const look* l)
 {
     const int32_t f = l->objective->model->bodies.frame[l->term->body];
@@ -112,12 +124,16 @@ static double look_position(const look* l)
         return look_at_nodes(l, l->state->x, l->bars ? l->bars->x : NULL);
     }
     const cr_mat3 r = turn_of(l->state, f);
-    const cr_vec3 p = cr_vec3_load(l->term->point), target = cr_vec3_load(l->target);
+    const cr_vec3 p = point_of(l, f), target = cr_vec3_load(l->target);
     const cr_vec3 x = cr_vec3_add(cr_mat3_apply(r, p), cr_vec3_load(l->state->t + 3 * f));
     if (l->bars) { // R exp([delta]) p moves by R (delta x p)
-        const cr_vec3 x_bar = pull(l, x, target);
+        const cr_vec3 x_bar = pull(l, x, target), p_bar = cr_mat3_tapply(r, x_bar);
         cr_vec3_add_to(&l->bars->t[f], x_bar);
-        cr_vec3_add_to(&l->bars->q[f], cr_vec3_cross(p, cr_mat3_tapply(r, x_bar)));
+        cr_vec3_add_to(&l->bars->q[f], cr_vec3_cross(p, p_bar));
+        if (l->term->aside) {
+            cr_vec3_add_to(&l->gradient->own_turn[f], cr_vec3_cross(p, p_bar));
+            cr_vec3_add_to(&l->gradient->own_shift[f], p_bar);
+        }
     }
     return worth(l, x, target);
 }
@@ -149,8 +165,9 @@ static double look_spin(const look* l)
     return worth(l, spin, target);
 }
 
-// R_mesh = exp([w]) R_target. With R -> R exp([delta]) the left side turns by R delta, so
-// Jl(w) dw = R delta and delta_bar = R^T Jl^-T w_bar; Jl^-T(w) = Jr^-1(w).
+// R_mesh = R own = exp([w]) R_target. With R -> R exp([delta]) the left side turns by R delta, so
+// Jl(w) dw = R delta and delta_bar = R^T Jl^-T w_bar; Jl^-T(w) = Jr^-1(w). own -> exp([delta]) own
+// does the same.
 static double look_rotation(const look* l)
 {
     const cr_model* model = l->objective->model;
@@ -163,7 +180,9 @@ static double look_rotation(const look* l)
     if (l->bars) {
         const cr_rot rot = cr_rot_make(w);
         const cr_vec3 turn = cr_mat3_apply(cr_rot_right_inverse(&rot), pull(l, w, none));
-        cr_vec3_add_to(&l->bars->q[f], cr_mat3_tapply(cr_quat_to_matrix(q), turn));
+        const cr_vec3 delta = cr_mat3_tapply(cr_quat_to_matrix(q), turn);
+        cr_vec3_add_to(&l->bars->q[f], delta);
+        cr_vec3_add_to(&l->gradient->own_turn[f], delta);
     }
     return worth(l, w, none);
 }

@@ -1065,6 +1065,7 @@ static cr_vec3 turn_bar(const cr_model* m, const cr_gradient* g, int32_t f)
 // Reverse of write_solid. With D the moments and A -> A exp([omega]):
 //     dp = A^T (dy - dc) - omega x p,   dD_i = (A^T dJ A)_ii,
 //     omega_3 = (A^T dJ A)_12 / (D_1 - D_2) and so on around
+// The mesh's own axes turn and shift as points with dy = 0 do.
 static void gather_solid(parameters* p, const cr_parameters_slot* slot, const cr_gradient* g,
                          double* out)
 {
@@ -1085,7 +1086,7 @@ static void gather_solid(parameters* p, const cr_parameters_slot* slot, const cr
     cr_mass_principal(mass.inertia, &d, &axes);
     const double density = m->density[b];
     const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(p->scene->q0 + 4 * f));
-    cr_vec3 omega = turn_bar(m, g, f), sum = {0, 0, 0};
+    cr_vec3 omega = cr_vec3_sub(turn_bar(m, g, f), g->own_turn[f]), sum = g->own_shift[f];
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         const cr_vec3 at = cr_vec3_load(m->bodies.p + 3 * (size_t)(from + v));
         cr_vec3_accumulate(out + 3 * (size_t)v, cr_mat3_apply(axes, g->p[from + v]));
@@ -1141,7 +1142,7 @@ static void gather_frame(parameters* p, const cr_parameters_slot* slot, const cr
     case CR_GOAL_OF_CENTER: { // p -= delta, t += R_o delta, delta = own (theta - scene)
         const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(m->own_q + 4 * f));
         const cr_mat3 r_o = cr_quat_to_matrix(cr_quat_load(p->scene->q0 + 4 * f));
-        cr_vec3 bar = cr_mat3_tapply(r_o, g->start.t[f]);
+        cr_vec3 bar = cr_vec3_sub(cr_mat3_tapply(r_o, g->start.t[f]), g->own_shift[f]);
         for (int32_t v = m->bodies.vertex[b]; v < m->bodies.vertex[b + 1]; v++) {
             bar = cr_vec3_sub(bar, g->p[v]);
         }

@@ -17,19 +17,6 @@ static carom_status check_terms(const cr_problem* p, carom_error* error)
         const cr_goal_parameter* g = &p->goal->parameter[i];
         for (int32_t k = 0; k < p->goal->term_count; k++) {
             const cr_goal_term* term = &p->goal->term[k];
-            const int shape =
-                g->what == CR_GOAL_OF_CENTER || (g->what == CR_GOAL_OF_VERTICES && g->body >= 0 &&
-                                                 p->scene->bodies.kind[g->body] == CR_BODY_RIGID);
-            const int point = term->point[0] != 0.0 || term->point[1] != 0.0 ||
-                              term->point[2] != 0.0 || term->what == CR_GOAL_ROTATION;
-            if (shape && point && term->body == g->body) {
-                return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
-                                        "objective.terms[%d] looks at a point or the rotation of "
-                                        "\"%.60s\", whose %s is a parameter; look at its centre of "
-                                        "mass instead",
-                                        k, p->scene->name[g->body],
-                                        cr_goal_parameter_name(g->what));
-            }
             if (g->what == CR_GOAL_OF_REST && term->what == CR_GOAL_ENERGY) {
                 return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
                                         "objective.terms[%d] is an energy and the rest shape of "

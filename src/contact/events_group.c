@@ -108,6 +108,21 @@ static int32_t lone_vertex(const cr_pair* pair, int32_t active, int side)
     return count == 1 ? vertex : -1;
 }
 
+// Where a side of a near pair is at the group's time. A support is of the start of the step: a body
+// that has been hit since, and has another path, stands where the step found it. *start is room for
+// that.
+static const cr_events_pose* pose_at(const group* g, int32_t body, cr_events_pose* start)
+{
+    cr_events* events = g->events;
+    if (!g->impact->support || body < 0 || events->body.items[body].impacts == 0) {
+        return cr_events_path_pose(events, body, g->impact->time);
+    }
+    const cr_motion* motion = events->task->motion;
+    const int32_t f = events->body.items[body].frame;
+    *start = (cr_events_pose){.r = motion->r0[f], .t = motion->t0[f]};
+    return start;
+}
+
 // Gap, closest points and closing speed of a near pair at the group's time; its rate by the path.
 static double look_at(group* g, cr_events_near* near)
 {
@@ -115,10 +130,11 @@ static double look_at(group* g, cr_events_near* near)
     const cr_pair* pair = &events->task->candidate[near->candidate].pair;
     const double s = g->impact->time;
     const cr_events_pose* pose[2];
+    cr_events_pose start[2];
     cr_vec3 x[4], given[4], turning[2], spin[2] = {{0}};
     for (int side = 0; side < 2; side++) {
         const int32_t body = near->side[side];
-        pose[side] = cr_events_path_pose(events, body, s);
+        pose[side] = pose_at(g, body, &start[side]);
         turning[side] = pose[side]->turning;
         if (body >= 0) {
             spin[side] = cr_events_path_spin(events, body, s);
@@ -236,9 +252,10 @@ static carom_status add_row(group* g, cr_events_near* near)
                          .at = near->at,
                          .closing = near->closing};
     const cr_events_pose* pose[2];
+    cr_events_pose start[2];
     cr_vec3 a[2];
     for (int side = 0; side < 2; side++) {
-        pose[side] = cr_events_path_pose(events, near->side[side], g->impact->time);
+        pose[side] = pose_at(g, near->side[side], &start[side]);
         row.side[side] = member_of(g, near->side[side]);
         a[side] = near->side[side] >= 0 ? events->body.items[near->side[side]].a : (cr_vec3){0};
     }

@@ -47,7 +47,11 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->way);
     cr_array_release(&zone->share);
     cr_array_release(&zone->spot);
+    cr_array_release(&zone->beside);
+    cr_array_release(&zone->crowd);
+    cr_array_release(&zone->felt);
     cr_array_release(&zone->result);
+    cr_array_release(&zone->idle);
     cr_array_release(&zone->sheet_x);
     cr_array_release(&zone->sheet_scratch);
     cr_array_release(&zone->sizes);
@@ -67,6 +71,13 @@ int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows)
 {
     *rows = zone->result.items;
     return zone->result.count;
+}
+
+int32_t cr_zone_idle(const cr_zone* zone, const cr_zone_row** rows, int32_t* crowded)
+{
+    *rows = zone->idle.items;
+    *crowded = zone->crowded;
+    return zone->idle.count;
 }
 
 // What a locked frame may still turn about: I - sum a a^T over the locked world axes a, seen in the
@@ -467,6 +478,7 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
     row->place = cr_vec3_add_scaled(b, -0.5 * row->at.distance, row->at.n);
     row->compliance = line->eps0;
     row->room = line->room;
+    row->say = line->say;
     row->slip = line->tau;
     row->rub = line->rub;
 }
@@ -505,7 +517,7 @@ static carom_status finish(cr_zone* zone, double scale)
     }
     zone->report.row_count = zone->result.count;
     zone->report.residual = residual(zone);
-    return CAROM_OK;
+    return cr_zone_crowd_idle(zone);
 }
 
 // Without friction the zone is a minimum of one function:
@@ -601,7 +613,7 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
 {
     zone->task = task;
     zone->report = (cr_zone_report){0};
-    zone->line.count = zone->result.count = 0;
+    zone->line.count = zone->result.count = zone->idle.count = 0;
     zone->along = 0.0;
     zone->grip = 1.0;
     zone->fresh = 1;

@@ -63,8 +63,11 @@ typedef struct cr_zone_task {
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
     // of the way back alone
-    int32_t gradient; // cr_zone_gradient
-    int32_t flat;     // nonzero: the gaps' curvature is left out, for comparison
+    int32_t gradient;   // cr_zone_gradient
+    int32_t flat;       // nonzero: the gaps' curvature is left out, for comparison
+    int32_t crowded;    // nonzero: some row's compliance hangs on where rows are
+    int32_t idle_count; // candidates at the end that had no load, for this alone
+    const double* say;  // [candidate_count] of the rows, NULL: 1
 } cr_zone_task;
 
 // One contact of the solution.
@@ -76,6 +79,7 @@ typedef struct cr_zone_row {
     double lam;        // kg m: impulse times h; the force is lam / h^2
     double compliance; // 1/kg, what the row had of it in the end
     double room;       // m, likewise
+    double say;        // 0..1, how much of a contact of its own it was
     cr_vec3 place;     // m, between the closest points
     cr_vec3 slip;      // m, of side B against side A in the step, along the surface
     cr_vec3 rub;       // direction of friction, at most 1 long: the force on B is lam (n - mu rub)
@@ -100,6 +104,9 @@ void cr_zone_destroy(cr_zone* zone);
 // the members' end is then not to be used. The rows lent by cr_zone_rows live until the next solve.
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report);
 int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);
+// Rows without a load beside those with: they have a part in their compliance. As long as those.
+// *crowded: how many rows have a compliance that hangs on where they and others are.
+int32_t cr_zone_idle(const cr_zone* zone, const cr_zone_row** rows, int32_t* crowded);
 
 // The other way to move a sheet, for comparison: one implicit step linearised at its start, as if
 // nothing were in the way,

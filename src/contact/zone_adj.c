@@ -71,9 +71,27 @@ int cr_zone_adj_settled(const cr_zone* zone, const double* x, const double* r, d
     return largest(r, zone->n) <= settled * largest(x, zone->n) && more <= settled * most;
 }
 
+// r gets what the unknowns feel of the compliance of rows of one place, see zone_crowd.c.
+static void add_crowd(cr_zone* zone, cr_zone_row_bars* rows, double* r)
+{
+    double* felt = zone->z_before;
+    memset(felt, 0, sizeof(double) * (size_t)zone->n);
+    cr_zone_crowd_adj(zone, rows, 0, felt, NULL);
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const cr_zone_block* block = &zone->block.items[b];
+        if (block->lock) {
+            cr_zone_line_lock(block, felt + block->first);
+        }
+    }
+    for (int32_t i = 0; i < zone->n; i++) {
+        r[i] += felt[i];
+    }
+}
+
 // Refined in y and v together, which is well conditioned where the matrix, with its 1/eps, is not.
-// y comes in as z_bar; v is left in dlam of the lines.
-static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y)
+// The matrix knows nothing of crowds either, so that there it may take a few sweeps more. y comes
+// in as z_bar; v is left in dlam of the lines.
+static carom_status solve(cr_zone* zone, cr_zone_row_bars* rows, double* y)
 {
     double *bar = zone->grad, *r = zone->scratch;
     carom_status status = cr_zone_adj_factor(zone);
@@ -87,11 +105,15 @@ static carom_status solve(cr_zone* zone, const cr_zone_row_bars* rows, double* y
         zone->line.items[i].dlam = 0.0;
     }
     int done = 0;
-    for (int sweep = 0; sweep < 3 && status == CAROM_OK && !done; sweep++) {
+    const int most_sweeps = zone->crowded ? CR_ZONE_CROWDED_SWEEPS : 3;
+    for (int sweep = 0; sweep < most_sweeps && status == CAROM_OK && !done; sweep++) {
         double most = 0.0; // change of v
         cr_zone_matrix_apply_transposed(&zone->matrix, y, r);
         for (int32_t i = 0; i < zone->n; i++) {
             r[i] = bar[i] - r[i];
+        }
+        if (zone->crowded) {
+            add_crowd(zone, rows, r);
         }
         for (int32_t i = 0; i < zone->line.count; i++) {
             cr_zone_line* line = &zone->line.items[i];
@@ -266,7 +288,8 @@ static void unheld_row(const cr_zone* zone, const cr_zone_line* line, int32_t bl
 // N^T F1 = 0. When R_p moves to R_p exp(d), N moves by -d x N: w and y with it. With F and B, force
 // and bar above, both along the axes held:
 //     rp_bar . d = B.(-d x w) - F.(-d x y)
-static void spread_lock(const cr_zone* zone, int32_t b, const double* y, cr_zone_bars* bars)
+static void spread_lock(cr_zone* zone, int32_t b, const double* y, cr_zone_bars* bars,
+                        cr_zone_row_bars* rows)
 {
     const cr_zone_block* block = &zone->block.items[b];
     const double* m = zone->mass + block->first;
@@ -276,6 +299,11 @@ static void spread_lock(const cr_zone* zone, int32_t b, const double* y, cr_zone
     at.bar = cr_vec3_sub(at.bar, (cr_vec3){m[0] * y_w.x, m[1] * y_w.y, m[2] * y_w.z});
     for (int32_t i = 0; i < zone->line.count; i++) {
         unheld_row(zone, &zone->line.items[i], b, y, &at);
+    }
+    if (zone->crowded) {
+        memset(zone->z_before, 0, sizeof(double) * (size_t)zone->n);
+        cr_zone_crowd_adj(zone, rows, 0, zone->z_before, NULL);
+        at.bar = cr_vec3_add(at.bar, cr_vec3_load(zone->z_before + block->first));
     }
     cr_vec3* rp = &bars->rp[block->frame];
     *rp = cr_vec3_add(*rp, cr_vec3_cross(at.bar, w));
@@ -362,11 +390,14 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
     spread_inertia(zone, y, bars);
     for (int32_t b = 0; b < zone->block_count; b++) {
         if (zone->block.items[b].lock >> 3) {
-            spread_lock(zone, b, y, bars);
+            spread_lock(zone, b, y, bars, rows);
         }
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         spread_row(zone, &zone->line.items[i], y, bars, &rows[i]);
+    }
+    if (zone->crowded) {
+        cr_zone_crowd_adj(zone, rows, 1, NULL, bars);
     }
     int32_t at = 0;
     for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {

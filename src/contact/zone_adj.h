@@ -21,7 +21,7 @@ typedef struct cr_zone_bars {
 
 // Bars of one row's own numbers.
 typedef struct cr_zone_row_bars {
-    double thickness, friction, compliance, room;
+    double thickness, friction, compliance, room, blur;
     double lever[2];
     double lam; // in: of its multiplier
 } cr_zone_row_bars;
@@ -30,9 +30,9 @@ typedef struct cr_zone_row_bars {
 carom_status cr_zone_adj_ready(cr_zone* zone, int32_t gradient);
 
 // task as for cr_zone_solve, but: its candidates are the rows that carried a load, each with the
-// compliance and room it had in the end, `lam` [candidate_count] their multipliers, and motion
-// holds the end. Nothing is decided again. CAROM_ERR_NOT_POSITIVE when the equations have no unique
-// derivative there.
+// compliance and room it had in the end, and after them the idle ones; `lam` [candidate_count]
+// their multipliers, and motion holds the end; rows [candidate_count]. Nothing is decided again.
+// CAROM_ERR_NOT_POSITIVE when the equations have no unique derivative there.
 carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
                          cr_zone_bars* bars, cr_zone_row_bars* rows);
 

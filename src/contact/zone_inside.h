@@ -40,9 +40,11 @@ typedef struct cr_zone_line {
     double a[CR_ROW_DOFS]; // dg/dz
     double f[CR_ROW_DOFS]; // friction per unit of lam: mu Gamma^T s
     double ahead;          // m, gap after the step, to first order
-    double eps0, room;     // 1/kg, m: how it gives way, see give.h and crowd in zone_line.c
+    double eps0, room;     // 1/kg, m: how it gives way, see give.h and zone_crowd.c
     double eps, sink;      // 1/kg, m: that around its present lam: by sink + eps lam
     double say;            // 0..1, how much of a contact of its own the row is
+    double crowd;          // 1 and more, the rows of its place, itself among them
+    int32_t beside;        // nonzero: it stands beside a row with a load
     double mu;
     cr_vec3 tau;                    // m, slip
     cr_vec3 rub;                    // friction direction that goes with it
@@ -88,6 +90,13 @@ typedef struct cr_zone_spot {
     cr_vec3 at; // m
 } cr_zone_spot;
 
+// Two lines of one place.
+typedef struct cr_zone_beside {
+    int32_t line, other;
+    double near;   // 0..1
+    cr_vec3 apart; // m, from the other to the line
+} cr_zone_beside;
+
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
@@ -115,13 +124,17 @@ struct cr_zone {
     CR_ARRAY(uint64_t) met;        // bits of the groups' keys
     CR_ARRAY(cr_zone_share) share; // [candidate_count]
     CR_ARRAY(cr_zone_spot) spot;   // likewise twice as many
+    CR_ARRAY(cr_zone_beside) beside;
+    CR_ARRAY(double) crowd;              // [4*] of zone_crowd.c
+    CR_ARRAY(cr_zone_row_tangents) felt; // [line.count] of the tangents
+    int32_t crowded; // lines with a load whose compliance hangs on where lines are
     // [2*candidate_count] what moves side A, B: 0 something given, b + 1 block b, -1 several blocks
     CR_ARRAY(int32_t) mover;
     // [block_count+1] m, how far the points of each mover go, at most: in the step being tried, and
     // all in all since the candidates were measured
     CR_ARRAY(double) stride;
     CR_ARRAY(double) way;
-    CR_ARRAY(cr_zone_row) result;
+    CR_ARRAY(cr_zone_row) result, idle;
     CR_ARRAY(double) sheet_x;       // [3*] m, nodes of the member sheets one after another
     CR_ARRAY(double) sheet_scratch; // a gradient or the Hessian blocks of the largest sheet
     CR_ARRAY(int32_t) sizes;
@@ -150,7 +163,8 @@ void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->alon
 void cr_zone_line_settle(cr_zone* zone);          // the rows' loads go to their candidates
 void cr_zone_line_measure(cr_zone* zone);         // how far apart the candidates are, at least
 carom_status cr_zone_line_collect(cr_zone* zone); // classify, choose, merge, carry lam
-// The candidates as they are become the rows, with the multipliers given: for the reverse.
+// The candidates as they are become the rows, with the multipliers given: for the reverse. The idle
+// ones stand behind the others in zone->line and are not counted.
 carom_status cr_zone_line_recall(cr_zone* zone, const double* lam);
 void cr_zone_line_row(const cr_zone* zone, const cr_zone_line* line, cr_row* row);
 // A locked frame does not feel what would move it along a locked direction: a := P a, a [6].
@@ -177,6 +191,25 @@ void cr_zone_line_push(const cr_zone* zone, const cr_zone_line* line, double s, 
 void cr_zone_line_foresee(cr_zone* zone);
 double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const double* a,
                         const double* z); // a . z over the line's blocks
+
+// zone_crowd.c: what rows of one place make of each other's compliance.
+// 0 for edges that are all but parallel, 1 for edges that are not; 1 for other pairs.
+double cr_zone_crowd_aslant(const cr_candidate* c, const cr_vec3 x[4], const cr_closest* now);
+// crowd of the first `count` lines, and who stands beside whom.
+carom_status cr_zone_crowd_find(cr_zone* zone, int32_t count);
+// After a solve: the lines without a load that stand beside one with, and how many hang on places.
+carom_status cr_zone_crowd_idle(cr_zone* zone);
+// On the way back: the same of the lines that were recalled, the idle ones too.
+carom_status cr_zone_crowd_recall(cr_zone* zone);
+// Sets compliance and room of out [line.count] to what they change by as the unknowns move by z,
+// or, those held, as all else does by `by` and rows [candidate_count]. NULL: nothing of that.
+void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* by,
+                       const cr_zone_row_tangents* rows, cr_zone_row_tangents* out);
+// Its reverse, of the bars in rows [candidate_count] and, where these do not hold it yet (solved
+// 0), of what the multipliers dlam of the lines say. Adds to z [n], without a look at locks, and to
+// bars and rows' thickness and blur; z or bars may be NULL.
+void cr_zone_crowd_adj(cr_zone* zone, cr_zone_row_bars* rows, int32_t solved, double* z,
+                       cr_zone_bars* bars);
 
 // zone_dense.c: y := (H + B A / eps)^-T y as task->gradient says. The matrix holds H while it is
 // factored. CAROM_ERR_FILE: the machine has no LAPACK.
@@ -218,6 +251,9 @@ carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_z
 // equations there, factored.
 carom_status cr_zone_adj_recall(cr_zone* zone, const cr_zone_task* task, const double* lam);
 carom_status cr_zone_adj_factor(cr_zone* zone);
+// The matrix leaves out how rows of one place change each other's compliance: where there are such,
+// a solution is refined until nothing is left of it, so many times at most.
+enum { CR_ZONE_CROWDED_SWEEPS = 30 };
 // Whether a correction r of x, and one of dlam of the lines by `more` at most, was the last needed.
 int cr_zone_adj_settled(const cr_zone* zone, const double* x, const double* r, double more);
 // Bars of the start and the motion of a point whose motion is given.

@@ -83,13 +83,20 @@ static void add_to_block(const cr_zone_block* block, double s, const double* q,
     }
 }
 
+// What the depth of a line changes by with its compliance and room.
+static double give_by(const cr_zone_line* line, const cr_zone_row_tangents* of)
+{
+    const double lam = line->row.lam;
+    const cr_give give = cr_give_make(line->eps0, line->room, lam);
+    return give.slope * lam / line->eps0 * of->compliance + give.share * give.share * of->room;
+}
+
 // One row for all directions. rows->lam holds dF2 until the end.
 static void gather_row(const cr_zone* zone, int32_t index, int32_t count,
                        const cr_zone_tangents* by, cr_zone_row_tangents* rows)
 {
     const cr_zone_line* line = &zone->line.items[index];
     const double lam = line->row.lam;
-    const cr_give give = cr_give_make(line->eps0, line->room, lam);
     cr_row row;
     cr_row_slip slip;
     cr_row_bars d;
@@ -100,12 +107,12 @@ static void gather_row(const cr_zone* zone, int32_t index, int32_t count,
         cr_row_slip_make(&slip, &row, zone->stick);
     }
     for (int32_t i = 0; i < count; i++) {
-        cr_zone_row_tangents* of = &rows[(size_t)i * (size_t)zone->line.count + (size_t)index];
+        cr_zone_row_tangents* of =
+            &rows[(size_t)i * (size_t)zone->task->candidate_count + (size_t)index];
         row_tangents(zone, line, &row, &by[i], of, &d);
         const double gap =
             cr_row_jvp(&row, rubs ? &slip : NULL, line->mu, lam, zone->task->flat, &d, q);
-        of->lam = gap - of->thickness + give.slope * lam / line->eps0 * of->compliance +
-                  give.share * give.share * of->room;
+        of->lam = gap - of->thickness + give_by(line, of);
         for (int b = 0; b < row.block_count; b++) {
             if (row.size[b] > 0) {
                 add_to_block(&zone->block.items[row.block[b]], 1.0, q + row.offset[b], &by[i]);
@@ -156,7 +163,8 @@ static void gather_lock(const cr_zone* zone, int32_t b, int32_t count, const cr_
                                      &by[i]);
                     }
                 }
-                rows[(size_t)i * (size_t)zone->line.count + (size_t)r].lam += cr_vec3_dot(push, e);
+                rows[(size_t)i * (size_t)zone->task->candidate_count + (size_t)r].lam +=
+                    cr_vec3_dot(push, e);
             }
         }
     }
@@ -225,26 +233,59 @@ static void gather_right(const cr_zone* zone, const cr_zone_tangents* by, double
     }
 }
 
+static void add_felt(const cr_zone* zone, const cr_zone_row_tangents* felt,
+                     cr_zone_row_tangents* rows)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        rows[i].compliance += felt[i].compliance;
+        rows[i].room += felt[i].room;
+    }
+}
+
+// What compliance and room have to do with the rows' places at held unknowns.
+static carom_status gather_crowd(cr_zone* zone, int32_t count, const cr_zone_tangents* by,
+                                 cr_zone_row_tangents* rows)
+{
+    if (!zone->crowded) {
+        return CAROM_OK;
+    }
+    if (!cr_array_reserve(&zone->felt, zone->line.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        cr_zone_row_tangents* of = rows + (size_t)i * (size_t)zone->task->candidate_count;
+        cr_zone_crowd_jvp(zone, NULL, &by[i], of, zone->felt.items);
+        add_felt(zone, zone->felt.items, of);
+    }
+    return CAROM_OK;
+}
+
 // Refined in dz and dlam together, as the reverse is in y and v. rows->lam comes in as dF2 and
 // leaves as dlam.
 static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
 {
+    cr_zone_row_tangents* felt = zone->felt.items;
     double *right = zone->grad, *r = zone->scratch;
     memset(x, 0, sizeof(double) * (size_t)zone->n);
     for (int32_t i = 0; i < zone->line.count; i++) {
         zone->line.items[i].dlam = 0.0;
     }
     int done = 0;
-    for (int sweep = 0; sweep < 3 && !done; sweep++) {
+    const int most_sweeps = zone->crowded ? CR_ZONE_CROWDED_SWEEPS : 3;
+    for (int sweep = 0; sweep < most_sweeps && !done; sweep++) {
         double most = 0.0; // change of dlam
         cr_zone_matrix_apply(&zone->matrix, x, r);
         for (int32_t i = 0; i < zone->n; i++) {
             r[i] = right[i] - r[i];
         }
+        if (zone->crowded) {
+            cr_zone_crowd_jvp(zone, x, NULL, NULL, felt);
+        }
         for (int32_t i = 0; i < zone->line.count; i++) {
             cr_zone_line* line = &zone->line.items[i];
             line->miss =
                 -rows[i].lam - cr_zone_line_dot(zone, line, line->a, x) - line->eps * line->dlam;
+            line->miss -= zone->crowded ? give_by(line, &felt[i]) : 0.0;
             cr_zone_line_push(zone, line, line->dlam + line->miss / line->eps, 1, r);
         }
         cr_zone_matrix_solve(&zone->matrix, r);
@@ -261,6 +302,10 @@ static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         rows[i].lam = zone->line.items[i].dlam;
+    }
+    if (zone->crowded) {
+        cr_zone_crowd_jvp(zone, x, NULL, NULL, felt);
+        add_felt(zone, felt, rows);
     }
 }
 
@@ -295,6 +340,10 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
         return status;
     }
     cr_zone_matrix_reset(&zone->matrix);
+    status = gather_crowd(zone, count, by, rows);
+    if (status != CAROM_OK) {
+        return status;
+    }
     for (int32_t i = 0; i < count; i++) {
         gather_inertia(zone, &by[i]);
     }
@@ -314,7 +363,7 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
             at += task->sheet_node[s + 1] - task->sheet_node[s];
         }
         gather_right(zone, &by[i], zone->grad);
-        solve(zone, rows + (size_t)i * (size_t)zone->line.count, zone->d);
+        solve(zone, rows + (size_t)i * (size_t)task->candidate_count, zone->d);
         scatter(zone, zone->d, &by[i]);
     }
     zone->task = task; // `own` ends here

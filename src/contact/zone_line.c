@@ -173,48 +173,11 @@ static void derive(const cr_zone* zone, cr_zone_line* line)
     }
 }
 
-// Two nearly parallel edges touch along their overlap, and where along it they are closest is
-// decided by round-off. The vertices at the ends of the overlap carry such a contact; without the
-// row of the edges themselves these could cross by l^2 sin^2 / 8D. Where that is less than this
-// part of the thickness the row has no say, and from four times that on its full one.
-static const double parallel_share = 1e-5;
-
-static double smooth(double t)
-{
-    t = cr_clamp(t, 0.0, 1.0);
-    return t * t * (3.0 - 2.0 * t);
-}
-
-// 0 for edges that are parallel by this measure, 1 for edges that are not; 1 for other pairs.
-static double aslant(const cr_candidate* c, const cr_vec3 x[4], const cr_closest* now)
-{
-    if (c->pair.kind != CR_PAIR_EE) {
-        return 1.0;
-    }
-    const cr_vec3 a = cr_vec3_sub(x[1], x[0]), b = cr_vec3_sub(x[3], x[2]);
-    const double aa = cr_vec3_norm2(a), bb = cr_vec3_norm2(b);
-    const double sin2 = cr_vec3_norm2(cr_vec3_cross(a, b)) / (aa * bb);
-    const double crossing = cr_min(aa, bb) * sin2 / (8.0 * now->distance);
-    return smooth((crossing / (parallel_share * c->thickness) - 1.0) / 3.0);
-}
-
 // Only where edges cross does the row of both depend on their not being parallel.
 static double say_of(const cr_zone* zone, int32_t candidate)
 {
     return zone->now.items[candidate].free < 2 ? 1.0 : zone->share.items[candidate].aslant;
 }
-
-static int spot_before(const cr_zone_spot* a, const cr_zone_spot* b)
-{
-    for (int i = 0; i < 2; i++) {
-        if (a->body[i] != b->body[i]) {
-            return a->body[i] < b->body[i];
-        }
-    }
-    return a->at.x != b->at.x ? a->at.x < b->at.x : a->line < b->line;
-}
-
-CR_ORDER_DEFINE(sort_spots, cr_zone_spot, spot_before)
 
 // depth(lam) about a lam: what a Newton step sees of it.
 static void give_way_by(cr_zone_line* line, double lam)
@@ -236,59 +199,17 @@ static double present_lam(const cr_zone_line* line)
     return line->row.gap < 0.0 ? lam : cr_min(lam, line->room / line->eps0);
 }
 
-// A box's corner over the edge of another is at once a vertex against a face, a vertex against an
-// edge and an edge against an edge: several rows, one contact. Which of them there are changes from
-// iterate to iterate, so they must share one compliance or the contact would harden and soften with
-// their number: eps grows with the rows of the same two bodies within `blur`, each counted by how
-// near it is. A row counts itself as one, whatever its say: alone at its place it would otherwise
-// be as stiff with little say as with all of it, and come and go at once.
+// Rows of one place share its compliance, see zone_crowd.c.
 static carom_status crowd(cr_zone* zone)
 {
-    const cr_zone_task* task = zone->task;
-    zone->spot.count = 0;
-    if (!cr_array_reserve(&zone->spot, 2 * zone->line.count)) {
-        return CAROM_ERR_MEMORY;
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        const cr_pair* pair = &task->candidate[line->row.candidate].pair;
-        cr_zone_spot spot = {.line = i, .at = {0, 0, 0}};
-        const int32_t a = task->bodies->vertex_body[pair->v[0]];
-        const int32_t b = task->bodies->vertex_body[pair->v[3]];
-        spot.body[0] = a < b ? a : b;
-        spot.body[1] = a < b ? b : a;
-        for (int k = 0; k < 4; k++) {
-            if (line->point[k] >= 0) {
-                spot.at = cr_vec3_add_scaled(spot.at, 0.5 * fabs(line->row.at.c[k]),
-                                             zone->point.items[line->point[k]].x);
-            }
-        }
-        zone->spot.items[zone->spot.count++] = spot;
-    }
-    cr_zone_spot* spots = zone->spot.items;
-    if (zone->spot.count > 1) {
-        sort_spots(spots, spots + zone->spot.count, zone->spot.count);
-    }
-    for (int32_t i = 0; i < zone->spot.count; i++) {
-        cr_zone_line* line = &zone->line.items[spots[i].line];
-        const double range = task->candidate[line->row.candidate].blur;
-        double count = 1.0;
-        for (int way = -1; way <= 1; way += 2) {
-            for (int32_t j = i + way; j >= 0 && j < zone->spot.count; j += way) {
-                if (spots[j].body[0] != spots[i].body[0] || spots[j].body[1] != spots[i].body[1] ||
-                    fabs(spots[j].at.x - spots[i].at.x) >= range) {
-                    break;
-                }
-                const cr_vec3 apart = cr_vec3_sub(spots[j].at, spots[i].at);
-                const double near = cr_max(0.0, 1.0 - cr_vec3_norm2(apart) / (range * range));
-                count += near * near * near * zone->line.items[spots[j].line].say;
-            }
-        }
-        line->eps0 *= count / line->say;
+    const carom_status status = cr_zone_crowd_find(zone, zone->line.count);
+    for (int32_t i = 0; i < zone->line.count && status == CAROM_OK; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        line->eps0 *= line->crowd / line->say;
         line->room /= line->say;
         give_way_by(line, present_lam(line));
     }
-    return CAROM_OK;
+    return status;
 }
 
 // A normal that leans along an edge by less than this touches what the edge bounds as well.
@@ -342,7 +263,7 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
         return CAROM_ERR_MEMORY;
     }
     for (int32_t i = 0; i < task->candidate_count; i++) {
-        cr_zone_line line = {.say = 1.0, .members = 1, .active = 1};
+        cr_zone_line line = {.say = task->say ? task->say[i] : 1.0, .members = 1, .active = 1};
         line.row.candidate = i;
         line.row.lam = lam[i];
         line.eps0 = task->candidate[i].compliance;
@@ -357,7 +278,9 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
         take_larger(zone, &zone->line.items[i]);
         zone->line.items[i].sigma = zone->line.items[i].rub;
     }
-    return CAROM_OK;
+    zone->line.count -= task->idle_count;
+    zone->crowded = task->crowded && !task->flat;
+    return zone->crowded ? cr_zone_crowd_recall(zone) : CAROM_OK;
 }
 
 // Candidates over one face stand together, and share its plane.
@@ -494,7 +417,7 @@ static carom_status choose(cr_zone* zone, int first)
             continue;
         }
         look(zone, i, way, x);
-        share->aslant = aslant(c, x, now);
+        share->aslant = cr_zone_crowd_aslant(c, x, now);
         share->lam = first ? 0.0 : share->lam;
         if (!(say_of(zone, i) > 0.0) || (!(now->distance - c->thickness < c->thickness) &&
                                          !(share->lam > 0.0) && !zone->limiting.items[i])) {

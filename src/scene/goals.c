@@ -215,10 +215,8 @@ static carom_status read_term(reader* r, int32_t value, cr_goal_term* term)
         term->node = r->model->sheet_node[r->model->body_sheet[term->body]] + spec.node;
     }
     if (spec.point[0] == spec.point[0]) {
-        const size_t f = (size_t)r->model->bodies.frame[term->body];
-        const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(r->model->own_q + 4 * f));
-        cr_vec3_store(term->point, cr_vec3_add(cr_mat3_apply(own, cr_vec3_load(spec.point)),
-                                               cr_vec3_load(r->model->own_t + 3 * f)));
+        term->aside = 1;
+        memcpy(term->point, spec.point, sizeof term->point);
     }
     status = read_times(r, &spec, term);
     if (status == CAROM_OK && spec.recording) {

@@ -44,7 +44,8 @@ typedef struct cr_goal_term {
     int32_t when; // cr_goal_when
     int32_t norm; // cr_goal_norm
     double weight;
-    double point[3];    // m, in the body's frame (that of cr_body_set.p); 0 is the centre of mass
+    int32_t aside;      // nonzero: a position is that of `point`, else of the centre of mass
+    double point[3];    // m, in the mesh's own axes, see cr_model.own_q
     double axes[3];     // factor of each component
     int32_t time_count; // 0 unless TIMES
     int32_t numbers;    // per target: 1, 3 or 4; of a recorded cloth 3 per node

@@ -307,6 +307,20 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     return status;
 }
 
+static int write_rows(const cr_worker* worker, int32_t count, const cr_zone_row* rows,
+                      cr_record* record)
+{
+    int ok = 1;
+    for (int32_t i = 0; i < count && ok; i++) {
+        CR_ASSERT(worker->candidate); // rows are of candidates
+        cr_record_row row = {worker->candidate[rows[i].candidate], rows[i].lam, rows[i].say};
+        row.candidate.compliance = rows[i].compliance;
+        row.candidate.room = rows[i].room;
+        ok = cr_array_push(&record->row, row);
+    }
+    return ok;
+}
+
 // Writes down a part that was solved, before its end becomes the members' place.
 static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
                                double from, double to, int alone, int hits)
@@ -348,15 +362,13 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
             ok = cr_array_push(&record->node, node);
         }
     }
-    const cr_zone_row* rows = NULL;
+    const cr_zone_row *rows = NULL, *idle = NULL;
     const int32_t row_count = alone ? 0 : cr_zone_rows(worker->zone, &rows);
-    for (int32_t i = 0; i < row_count && ok; i++) {
-        CR_ASSERT(worker->candidate); // rows are of candidates
-        cr_record_row row = {worker->candidate[rows[i].candidate], rows[i].lam};
-        row.candidate.compliance = rows[i].compliance;
-        row.candidate.room = rows[i].room;
-        ok = cr_array_push(&record->row, row);
-    }
+    const int32_t idle_count = alone ? 0 : cr_zone_idle(worker->zone, &idle, &part.crowded);
+    ok = ok && write_rows(worker, row_count, rows, record);
+    part.row_end = record->row.count;
+    ok = ok && write_rows(worker, idle_count, idle, record);
+    part.idle_end = record->row.count;
     part.impact_begin = record->impact.count;
     if (hits && ok) {
         ok = cr_events_save(worker->events, &record->impact) == CAROM_OK;
@@ -364,7 +376,6 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     part.impact_end = record->impact.count;
     part.frame_end = record->frame.count;
     part.sheet_end = record->sheet.count;
-    part.row_end = record->row.count;
     return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 

@@ -44,6 +44,7 @@ carom_status cr_record_append(cr_record* record, const cr_record* from)
         part->node_begin += nodes;
         part->row_begin += rows;
         part->row_end += rows;
+        part->idle_end += rows;
         part->impact_begin += bytes;
         part->impact_end += bytes;
     }

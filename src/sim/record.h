@@ -20,10 +20,11 @@ typedef struct cr_record_node {
     cr_vec3 x, v, force, d;
 } cr_record_node;
 
-// A contact that carried a load, with the numbers it had.
+// A contact that carried a load, or stood beside one that did, with the numbers it had.
 typedef struct cr_record_row {
     cr_candidate candidate; // its compliance and room are the row's own
     double lam;             // kg m
+    double say;             // 0..1, how much of a contact of its own it was
 } cr_record_row;
 
 // One part of an island's step.
@@ -32,9 +33,10 @@ typedef struct cr_record_part {
     int32_t alone; // nonzero: nothing near and no cloth, so no zone
     int32_t frame_begin, frame_end;
     int32_t sheet_begin, sheet_end;
-    int32_t node_begin; // nodes of its sheets, one after another
-    int32_t row_begin, row_end;
-    int32_t impact_begin, impact_end; // bytes of cr_events_save, when there were impacts
+    int32_t node_begin;                   // nodes of its sheets, one after another
+    int32_t row_begin, row_end, idle_end; // those without a load stand behind the others
+    int32_t crowded;                      // rows whose compliance hangs on where rows are
+    int32_t impact_begin, impact_end;     // bytes of cr_events_save, when there were impacts
     int32_t weakly_active;
     int32_t bounced; // nonzero: there was an impact with restitution
 } cr_record_part;

@@ -63,6 +63,20 @@ static const grad_kit_scene scenes[] = {
      "'parameters': [{'of': 'box', 'what': 'vertices'}, {'of': 'box', 'what': 'rotation'},"
      " {'of': 'box', 'what': 'angular_velocity'}]}",
      10, 0},
+    {"rotation and a point of a solid, by its vertices",
+     "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
+     " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3], 'torque': [0.1, 0.2, -0.3]}],"
+     "'objective': {'terms': [{'what': 'rotation', 'of': 'box', 'target': [0.9, 0.3, 0.2, 0.1]},"
+     " {'what': 'position', 'of': 'box', 'point': [0.1, 0.2, 0.3], 'target': [1, 0, 0]}]},"
+     "'parameters': [{'of': 'box', 'what': 'vertices'}, {'of': 'box', 'what': 'rotation'}]}",
+     10, 0},
+    {"rotation and a point of a solid, by its centre",
+     "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
+     " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3], 'force': [5, 3, -2]}],"
+     "'objective': {'terms': [{'what': 'rotation', 'of': 'box', 'target': [0.9, 0.3, 0.2, 0.1]},"
+     " {'what': 'position', 'of': 'box', 'point': [0.1, 0.2, 0.3], 'target': [1, 0, 0]}]},"
+     "'parameters': [{'of': 'box', 'what': 'center_of_mass'}, {'of': 'box', 'what': 'inertia'}]}",
+     10, 0},
     {"box resting, pushed sideways and pressed",
      "{" WORLD "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}},"
      " 'position': [0, 0, 0.1003], 'force': [3, 2, -20]}],"
@@ -427,6 +441,51 @@ static const grad_kit_scene scenes[] = {
      " {'of': 'box', 'what': 'rotation'}, {'of': 'box', 'what': 'position'},"
      " {'of': 'box', 'what': 'friction'}, {'of': 'box', 'what': 'inertia'}]}",
      20, 1e-4},
+    // soft, so that what rows of one place do to each other's compliance shows: 4e-4 of the
+    // gradient
+    {"faces of a ball that roll over those of another",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
+     " 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
+     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
+     " 'velocity': [0.3, 0.1, -0.3]}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
+     " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'mass'},"
+     " {'of': 'high', 'what': 'thickness'}, {'of': 'low', 'what': 'thickness'},"
+     " {'of': 'high', 'what': 'friction'}, {'of': 'low', 'what': 'position'}]}",
+     10, 0},
+    {"the same, held in some axes",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
+     " 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
+     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
+     " 'velocity': [0.3, 0.1, -0.3], 'lock': ['y', 'rx', 'rz']}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': "
+     "'angular_velocity'},"
+     " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'thickness'}]}",
+     10, 0},
+    // between no say and all of it: without its derivative 9e-3
+    {"edges that are nearly parallel",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
+     " 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02, 'mesh': {'box': {'size': [0.2, 0.2, "
+     "0.2]}}},"
+     "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"
+     " 'density': 300, 'position': [0.0001, 0.0002, 0.2502], 'euler_degrees': [0.001, 0.002, 0.17],"
+     " 'velocity': [0.001, 0.002, -0.03], 'angular_velocity': [0, 0, 0.01]}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
+     " {'of': 'high', 'what': 'position'}]}",
+     4, 3e-6},
 };
 
 int main(int argc, char** argv)

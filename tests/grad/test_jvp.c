@@ -94,6 +94,33 @@ static const scene scenes[] = {
      " 'euler_degrees': [0, 0, 31], 'friction': 0.2}],"
      "'parameters': [" RIGID("a") ", " RIGID("c") ", " OF_GROUND ", " WORLD "]}",
      0},
+    {"faces on faces", 8,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
+     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
+     " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4}],"
+     "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
+     1},
+    {"faces on faces, held", 8,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
+     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
+     " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4, 'lock': ['y', 'rx', 'rz']}],"
+     "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
+     1},
+    {"edges that are nearly parallel", 4,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["
+     "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"
+     " 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}}},"
+     "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"
+     " 'density': 300, 'position': [0.0001, 0.0002, 0.2502], 'euler_degrees': [0.001, 0.002, 0.17],"
+     " 'velocity': [0.001, 0.002, -0.03], 'angular_velocity': [0, 0, 0.01], 'friction': 0.4}],"
+     "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
+     0},
     {"ball on cloth", 8,
      "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'wind': [0.5, 0.2, 0.1]},"
      "'bodies': ["

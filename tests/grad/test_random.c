@@ -20,9 +20,11 @@ static void add(writer* w, const char* format, ...)
 }
 
 // Bodies in columns, each above the one before with a small gap; symmetric ones neither stray, turn
-// nor move.
-static void write_scene(writer* w, uint64_t seed, int symmetric)
+// nor move. Pile i, with its energy in the objective or without.
+static void write_scene(writer* w, int i, int energy)
 {
+    uint64_t seed = 77u + (uint64_t)i;
+    const int symmetric = i % 4 == 0;
     const int bodies = 1 + (int)check_random(&seed, 0, 4);
     const int cloth = check_random(&seed, 0, 1) < 0.25;
     add(w,
@@ -31,12 +33,12 @@ static void write_scene(writer* w, uint64_t seed, int symmetric)
         " 'ny': 1}}}",
         check_random(&seed, 0, 1) < 0.3 ? 0.0 : check_random(&seed, 0.1, 0.8));
     double z = 0.001;
-    for (int i = 0; i < bodies; i++) {
+    for (int b = 0; b < bodies; b++) {
         const double size = check_random(&seed, 0.15, 0.4), s = symmetric ? 0.0 : 1.0;
         const int ball = check_random(&seed, 0, 1) < 0.3;
         const double half = ball ? size / 2 : symmetric ? size / 2 : 0.9 * size;
         z += half + 0.001;
-        add(w, ", {'name': 'b%d', 'restitution': %g, %s, 'position': [%g, %g, %.9g]", i,
+        add(w, ", {'name': 'b%d', 'restitution': %g, %s, 'position': [%g, %g, %.9g]", b,
             check_random(&seed, 0, 1) < 0.5 ? 0.0 : 0.5, "'density': 500",
             s * check_random(&seed, -0.05, 0.05), s * check_random(&seed, -0.05, 0.05), z);
         if (ball) {
@@ -56,13 +58,15 @@ static void write_scene(writer* w, uint64_t seed, int symmetric)
             " 'nx': 3, 'ny': 3}}, 'position': [0, 0, %.9g], 'stretch': 100, 'damping': 0.01}",
             z + 0.01);
     }
-    add(w, "], 'objective': {'terms': [{'what': 'position', 'of': 'b0', 'target': [0.1, 0, 0.2]},"
-           " {'what': 'energy'}]}, 'parameters': [{'what': 'gravity'}");
-    for (int i = 0; i < bodies; i++) {
+    add(w,
+        "], 'objective': {'terms': [{'what': 'position', 'of': 'b0', 'target': [0.1, 0, 0.2]}%s]},"
+        " 'parameters': [{'what': 'gravity'}",
+        energy ? ", {'what': 'energy'}" : "");
+    for (int b = 0; b < bodies; b++) {
         add(w,
             ", {'of': 'b%d', 'what': 'velocity'}, {'of': 'b%d', 'what': 'mass'}, {'of': 'b%d',"
             " 'what': 'friction'}, {'of': 'b%d', 'what': 'restitution'}",
-            i, i, i, i);
+            b, b, b, b);
     }
     add(w, "]}");
 }
@@ -166,12 +170,28 @@ static int side_of(grad_kit* kit, double value, uint64_t seed)
     return verdict;
 }
 
+// The energy of a pile is that of its weight and hardly knows its velocities. Where it drowns what
+// they do, the place of a body alone tells: its own numbers are as small as its changes.
+static int side_without_energy(int i)
+{
+    writer w = {.at = 0};
+    write_scene(&w, i, 0);
+    grad_kit kit;
+    int verdict = OF_NO_SIDE;
+    if (grad_kit_open(&kit, w.text, PILE_STEPS, 0)) {
+        const double value = grad_kit_run(&kit);
+        verdict = side_of(&kit, value, (uint64_t)i);
+    }
+    grad_kit_close(&kit);
+    return verdict;
+}
+
 static void test_piles(void)
 {
     int failed = 0, unsolved = 0, touched = 0, kinks = 0, agree = 0, flat = 0;
     for (int i = 0; i < PILES; i++) {
         writer w = {.at = 0};
-        write_scene(&w, 77u + (uint64_t)i, i % 4 == 0);
+        write_scene(&w, i, 1);
         grad_kit kit;
         if (!grad_kit_open(&kit, w.text, PILE_STEPS, 0)) {
             printf("scene %d: %s\n", i, w.text);
@@ -196,9 +216,12 @@ static void test_piles(void)
         touched += kit.problem.max_contacts > 0 || kit.problem.impacts > 0;
         if (status == CAROM_OK && kit.problem.weakly_active > 0) {
             kinks++;
-            const int verdict = side_of(&kit, value, (uint64_t)i);
+            int verdict = side_of(&kit, value, (uint64_t)i);
+            if (verdict == TOO_FLAT) {
+                flat++;
+                verdict = side_without_energy(i);
+            }
             agree += verdict == OF_A_SIDE;
-            flat += verdict == TOO_FLAT;
             if (verdict != OF_A_SIDE) {
                 printf("  scene %d: %s\n", i, verdict == TOO_FLAT ? "too flat" : "of no side");
             }
@@ -207,13 +230,14 @@ static void test_piles(void)
     }
     printf("  %d piles, %d of them in contact; %d without a gradient, %d whose run failed\n", PILES,
            touched, failed, unsolved);
-    printf("  %d have contacts without force, at %d of them the gradient is that of a side\n",
-           kinks, agree);
+    printf("  %d have contacts without force, at %d of them the gradient is that of a side (%d "
+           "told by "
+           "a place alone)\n",
+           kinks, agree, flat);
     CHECK(failed == 0);
     CHECK(touched > PILES / 2);
     CHECK(unsolved == 0);
-    // of pile 299 an impact of three bodies at once, smooth on both sides, is off by 1.4e-3
-    CHECK(kinks > 0 && agree + flat >= kinks - 1 && flat <= 1);
+    CHECK(kinks > 0 && agree == kinks);
 }
 
 // ---- grazing

@@ -1081,6 +1081,30 @@ static void test_reverse_supported(void)
     }
 }
 
+// Two balls that touch fall together. The lower one hits the ground, then the upper one hits it, and
+// is asked what it rested on at the start: on the lower one, where that was then.
+static void test_reverse_supported_by_what_was_hit(void)
+{
+    for (int i = 0; i < 12; i++) {
+        world* w = world_make(0.02);
+        w->friction_speed = 1e-2;
+        add_ground(w, CR_BODY_FIXED, 0, 0.01);
+        const int32_t low =
+            add_sphere(w, 2, 0.1, (cr_vec3){0, 0, 0.12}, (cr_vec3){0.1, 0.2, -1.5});
+        const cr_vec3 up = {0.06, 0.03, sqrt(0.04 - 0.0045) - 1e-9};
+        const int32_t high = add_sphere(w, 3, 0.1, cr_vec3_add((cr_vec3){0, 0, 0.12}, up),
+                                        (cr_vec3){0.1, 0.2, -1.5});
+        w->a[low] = (cr_vec3){0, 0, -9.81};
+        w->a[high] = (cr_vec3){0.1, 0, -9};
+        w->torque[high] = (cr_vec3){0.01, 0.02, 0.03};
+        add_candidates(w, restitutions[i % 4], frictions[i / 4]);
+        run(w);
+        CHECK(w->report.impacts >= 2);
+        check_reverse(w, "supported by what was hit", 2e-6, 1e-5);
+        world_release(w);
+    }
+}
+
 // About one axis: then the free directions are all there is to differentiate.
 static void test_reverse_locked(void)
 {
@@ -1144,6 +1168,7 @@ int main(void)
     RUN(test_reverse_tamed);
     RUN(test_reverse_flat_box);
     RUN(test_reverse_supported);
+    RUN(test_reverse_supported_by_what_was_hit);
     RUN(test_reverse_oblique_balls);
     RUN(test_reverse_corner_on_ground);
     RUN(test_reverse_boxes);
