@@ -45,6 +45,7 @@ typedef struct cr_events_near {
     double start;     // m, gap at the start of the step
     double gap;       // m, in the group that is being made
     double closing;   // m/s, likewise
+    double speed;     // m/s, likewise: of both sides, at most
     cr_closest at;    // likewise
     int32_t lone[2];  // vertex that alone stands for side A, B, -1: there are more; likewise
     cr_vec3 place;    // m, between the closest points, likewise

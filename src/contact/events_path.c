@@ -16,6 +16,14 @@ enum { LEAST_PARTS = 64, MOST_STEPS = 300, ROOT_STEPS = 80 };
 // A pair that starts deeper than what it closes in this part of a step is the zone's.
 static const double deepest = 0.05;
 
+// Of the tolerance: a pair that is no farther apart touches, whatever the sign of its gap is. After
+// an impact, and in a contact that carries next to nothing, that sign is round-off.
+static const double touches = 1e-6;
+
+// A touching pair is hit at the root of its path: by this part of its closing speed at least its
+// gap has to fall there.
+static const double well_defined = 0.25;
+
 // Of a step, and of the coordinates: a root is no better known.
 static const double time_round_off = 4e-16, gap_round_off = 2e-16;
 
@@ -456,6 +464,11 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
     return room > 1.001 * way + cr_events_path_tolerance(events, near);
 }
 
+static int touching(const cr_events* events, const cr_events_near* near, const look* l)
+{
+    return !(l->gap > touches * cr_events_path_tolerance(events, near));
+}
+
 int cr_events_path_first(cr_events* events, cr_events_near* near)
 {
     near->rests = 0;
@@ -469,7 +482,7 @@ int cr_events_path_first(cr_events* events, cr_events_near* near)
     near->start = l.gap;
     if (l.gap <= cr_events_path_tolerance(events, near)) {
         near->rests = fabs(l.rate) < gain(events, near, l.at.n, 1);
-        if (near->rests && !(l.gap > 0.0)) {
+        if (near->rests && touching(events, near, &l)) {
             return 0;
         }
     }
@@ -501,11 +514,16 @@ double cr_events_path_search(cr_events* events, cr_events_near* near)
         near->start = l.gap;
         fresh = fresh || l.gap > cr_events_path_tolerance(events, near);
     }
-    if (!(l.gap > 0.0)) {
+    if (touching(events, near, &l)) {
         const double threshold = cr_events_path_threshold(events, near, l.at.n);
         // the rate is near enough to sort out what rests
-        if (-l.rate > 0.5 * threshold && closing(events, near, &l) > threshold &&
-            step_back(events, near, &l)) {
+        if (!(-l.rate > 0.5 * threshold)) {
+            return HUGE_VAL;
+        }
+        // Of a turning body the rate is the mean of its path, which differs from what it closes by
+        // now. Where it is much less the root is ill defined, and so would be all that follows
+        const double now = closing(events, near, &l);
+        if (now > threshold && -l.rate > well_defined * now && step_back(events, near, &l)) {
             return l.s;
         }
         return HUGE_VAL;

@@ -12,6 +12,12 @@ enum { MOST_WIDENINGS = 6 };
 enum { MOST_CRAMPED = 3, MOST_CRAMPED_CLOTH = 5 };
 // A step that gains energy, which a shorter one does less, is halved this often for that.
 enum { MOST_FAIR = 5 };
+// rad: a step in which a body turns by more is taken in parts, at most 2^MOST_FAIR. A body that is
+// uneven has no mean spin beyond that, so its free rotation does not keep its energy
+// (docs/rotation.md), and where it touches something the gap at the end of the step has several
+// places to be zero at, among which round-off would choose. What it turns by is known before the
+// step but for impacts and friction in it: those may bring it to `most_turned`.
+static const double most_turn = 1.0, most_turned = 2.0;
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
 
@@ -163,6 +169,38 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
         }
     }
     return CAROM_OK;
+}
+
+// rad, by which the members turn in h at these spins, at most; for exact balls it is all the same.
+static double turn_in(const cr_sim* sim, const cr_worker* worker, double h, const double* om)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        if (bodies->extent[f] > bodies->radius[bodies->frame_body[f]]) {
+            most = cr_max(most, h * cr_vec3_norm(cr_vec3_load(om + 3 * f)));
+        }
+    }
+    return most;
+}
+
+// So often a step is halved, at most, for energy's sake or for what turns.
+static int32_t most_fair(const cr_sim* sim)
+{
+    const int32_t most = sim->model->world.max_halvings;
+    return most < MOST_FAIR ? most : MOST_FAIR;
+}
+
+// How often a stretch halved so often already has to be halved in all for this turn in one of its
+// parts to be no more than most_turn.
+static int32_t halvings_for(const cr_sim* sim, int32_t halvings, double turn)
+{
+    const int32_t most = most_fair(sim);
+    for (double left = turn; halvings < most && left > most_turn; left *= 0.5) {
+        halvings++;
+    }
+    return halvings;
 }
 
 // Where the zone let the members go becomes where they are. False: they gained energy.
@@ -481,6 +519,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     }
     if (status == CAROM_OK) {
         result->gains |= !advance(sim, worker, h, from, to);
+        result->turn = cr_max(result->turn, turn_in(sim, worker, h, sim->next.om));
     }
     return status;
 }
@@ -489,12 +528,13 @@ void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     cr_island_result* result = &sim->island.items[index];
     result->contact.count = result->impacts = result->gains = 0;
+    result->turn = 0.0;
     cr_record_clear(&result->record);
     rewind_members(sim, worker);
 }
 
-// The step as `parts` equal parts. Fails as a whole. fair: a part that gained energy is a failure,
-// too.
+// The step as `parts` equal parts. Fails as a whole. fair: a part that gained energy, or in which
+// something turned too far, is a failure, too.
 static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts,
                               int fair)
 {
@@ -506,7 +546,9 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         if (status != CAROM_OK) {
             return status;
         }
-        if (fair && sim->island.items[index].gains) {
+        const cr_island_result* result = &sim->island.items[index];
+        if (fair &&
+            (result->gains || (result->turn > most_turned && parts < 1 << most_fair(sim)))) {
             return CAROM_ERR_NO_CONVERGENCE;
         }
         if (cr_expect_missed(sim, worker)) {
@@ -560,8 +602,10 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
 static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair, int* gained)
 {
     cr_island_result* result = &sim->island.items[index];
+    const double turn = turn_in(sim, worker, sim->model->world.dt, sim->state.om);
     *gained = 0;
-    for (int32_t halving = 0; halving <= sim->model->world.max_halvings; halving++) {
+    for (int32_t halving = halvings_for(sim, 0, turn); halving <= sim->model->world.max_halvings;
+         halving++) {
         if (*gained && halving > MOST_FAIR) {
             return 0;
         }
@@ -572,6 +616,10 @@ static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair,
             return 1;
         }
         *gained |= result->gains;
+        if (fair && !result->gains && result->turn > most_turned && halving < most_fair(sim)) {
+            halving = halvings_for(sim, halving, result->turn) - 1; // at once
+            continue;
+        }
         if (!result->gains && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
             cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
             result->narrow = 1;

@@ -36,6 +36,7 @@ typedef struct cr_island_result {
     int32_t eased; // nonzero: solved with less friction than it has
     int32_t hard;  // nonzero: it has cloth, and one solve did not do
     int32_t gains; // nonzero: the last try was solved but gained energy
+    double turn;   // rad, of a member in a part of the last try, at most
     double missed; // residual of the last zone that was not solved
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for

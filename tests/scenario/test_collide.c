@@ -196,7 +196,6 @@ static void random_bodies(double friction, uint64_t seed, double seconds)
         CHECK(used < room);
     }
     kit* k = kit_open("{'carom': 1, " WORLD("0.005") ", 'bodies': [%s]}", friction, bodies);
-    k->branches = 1;
     free(bodies);
     const double size = k->failed ? 1.0 : momentum_size(k);
     const cr_vec3 before = momentum(k);

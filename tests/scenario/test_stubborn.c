@@ -150,7 +150,6 @@ static void test_few_iterations(void)
         CHECK(carom_scene_set(scene, "world.max_iterations", "12", &error) == CAROM_OK);
         CHECK(carom_scene_text(scene, &changed, &error) == CAROM_OK);
         kit* k = kit_open_text(changed ? changed : "{}");
-        k->branches = 1;
         carom_scene_text_free(changed);
         carom_scene_destroy(scene);
         free(text);
