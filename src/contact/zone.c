@@ -59,6 +59,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->before);
     cr_array_release(&zone->kept);
     cr_array_release(&zone->kept_share);
+    cr_array_release(&zone->load);
     cr_array_release(&zone->numbers);
     cr_array_release(&zone->dual);
     cr_array_release(&zone->dual_set);
@@ -483,7 +484,7 @@ static void describe(const cr_zone* zone, cr_zone_line* line)
     row->rub = line->rub;
 }
 
-static carom_status finish(cr_zone* zone, double scale)
+void cr_zone_end(const cr_zone* zone)
 {
     cr_motion* motion = zone->task->motion;
     for (int32_t b = 0; b < zone->block_count; b++) {
@@ -495,6 +496,11 @@ static carom_status finish(cr_zone* zone, double scale)
             motion->d[block->node] = cr_vec3_load(zone->z + block->first);
         }
     }
+}
+
+static carom_status finish(cr_zone* zone, double scale)
+{
+    cr_zone_end(zone);
     double most_lam = 0.0;
     for (int32_t i = 0; i < zone->line.count; i++) {
         most_lam = cr_max(most_lam, zone->line.items[i].row.lam);
@@ -617,6 +623,8 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     zone->along = 0.0;
     zone->grip = 1.0;
     zone->fresh = 1;
+    zone->seen = CAROM_OK;
+    zone->looks = 0;
     zone->stick = task->h * task->friction_speed;
     zone->rubbing = zone->holds = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
@@ -782,7 +790,12 @@ static carom_status iterate(cr_zone* zone, search* s)
             zone->worth = worth(zone);
             zone->slope = slope(zone);
         }
+        const int32_t looks = zone->looks;
         s->step = cr_zone_check_step(zone, 1e-9);
+        if (zone->seen != CAROM_OK) {
+            s->cramped = zone->seen == CAROM_ERR_NO_CONVERGENCE;
+            return zone->seen;
+        }
         in_vain = zone->report.cramped > cramped ? in_vain + 1 : 0;
         cramped = zone->report.cramped;
         if (in_vain >= zone->task->most_cramped) {
@@ -793,7 +806,7 @@ static carom_status iterate(cr_zone* zone, search* s)
         const int done = size <= step_tolerance * s->scale || last_one ||
                          (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
         last = size;
-        if (s->step == 1.0 && done) {
+        if (s->step == 1.0 && done && zone->looks == looks) {
             return CAROM_OK;
         }
     }
@@ -863,7 +876,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     s.most = holds && s.most > SOON ? SOON : s.most;
     cr_zone_point_place(zone);
     s.step = set_out(zone);
-    status = iterate(zone, &s);
+    status = zone->seen == CAROM_OK ? iterate(zone, &s) : zone->seen;
     if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {
         status = get_hold(zone, &s);
     }

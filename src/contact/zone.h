@@ -50,13 +50,19 @@ typedef struct cr_zone_task {
     const double*
         start; // [3*vertex_count] m, where everything was when candidate.start was measured
     // The ways that are expected of bodies, and of nodes from `start` to `ahead`, and how far from
-    // them things may be: nobody looked for contacts beyond. Where an iterate wanted more, `wants`
-    // gets what it wanted.
-    const cr_carry* carry;      // [body_count of the scene]
-    const double* ahead;        // [3*vertex_count] m, of cloth
-    const double* node_reach;   // [node_count] m
-    double *wants, *node_wants; // [frame_count of the scene], [node_count] m
-    cr_carry* wish;             // [frame_count of the scene] r1, t1: where such an iterate was
+    // them things may be: nobody looked for contacts beyond. Where an iterate of a body wanted
+    // more, `wants` gets what it wanted.
+    const cr_carry* carry;    // [body_count of the scene]
+    const double* ahead;      // [3*vertex_count] m, of cloth
+    const double* node_reach; // [node_count] m
+    double* wants;            // [frame_count of the scene] m
+    cr_carry* wish;           // [frame_count of the scene] r1, t1: where such an iterate was
+    double* node_wish;        // [3*node_count] m, the same of nodes, for `look`
+    // An iterate that wants more room may have somebody to ask: it looks for contacts along the
+    // ways from where motion has the members, and `along` of the given motion, 0..1, to where wish
+    // and node_wish have them, and puts candidates, start and rooms into this task. Or NULL.
+    carom_status (*look)(void* user, double along);
+    void* user;
     int32_t most_cramped;  // iterates in a row that want more room, after which it asks for that
     double friction_speed; // m/s
     int32_t max_iterations;

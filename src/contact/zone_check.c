@@ -49,8 +49,7 @@ static const cr_carry* expected(const cr_zone* zone, const cr_zone_block* block)
     return &zone->task->carry[zone->task->bodies->frame_body[block->frame]];
 }
 
-// How far the farthest vertex of a block is from the way that is expected of it, at most.
-static double gone(const cr_zone* zone, const cr_zone_block* block)
+double cr_zone_check_gone(const cr_zone* zone, const cr_zone_block* block)
 {
     if (block->frame < 0) {
         const cr_zone_task* task = zone->task;
@@ -71,11 +70,12 @@ static double within_room(cr_zone* zone, int first)
         cr_zone_block* block = &zone->block.items[b];
         const double room =
             block->frame >= 0 ? expected(zone, block)->reach : zone->task->node_reach[block->node];
-        const double now = gone(zone, block);
+        const double now = cr_zone_check_gone(zone, block);
         if (!(now <= room)) {
-            double* wants = block->frame >= 0 ? &zone->task->wants[block->frame]
-                                              : &zone->task->node_wants[block->node];
-            *wants = cr_max(*wants, now);
+            if (block->frame >= 0) {
+                double* wants = &zone->task->wants[block->frame];
+                *wants = cr_max(*wants, now);
+            }
             if (block->frame >= 0 && first) {
                 zone->task->wish[block->frame].r1 = block->body.r;
                 zone->task->wish[block->frame].t1 = block->body.t;
@@ -138,15 +138,20 @@ int cr_zone_check_tiny(const cr_zone* zone, double size)
     return free;
 }
 
+static void remember_points(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        zone->before.items[i] = zone->point.items[i].x;
+    }
+}
+
 // z = z_before + step d for the largest step in (0,1] found to cross nothing. Pairs that shorten it
 // become rows. Returns 0 when not even a step of `least` is free.
 double cr_zone_check_step(cr_zone* zone, double least)
 {
     const double along = zone->along;
     double step = 1.0;
-    for (int32_t i = 0; i < zone->point.count; i++) {
-        zone->before.items[i] = zone->point.items[i].x;
-    }
+    remember_points(zone);
     for (int cut = 0; cut < MOST_CUTS && step >= least; cut++) {
         for (int32_t i = 0; i < zone->n; i++) {
             zone->z[i] = zone->z_before[i] + step * zone->d[i];
@@ -154,7 +159,17 @@ double cr_zone_check_step(cr_zone* zone, double least)
         zone->along = along + step * (1.0 - along);
         cr_zone_point_place(zone);
         measure_strides(zone);
+        const int32_t cramped = zone->report.cramped;
         double free = within_room(zone, cut == 0);
+        if (free < 1.0 && cut == 0 && zone->task->look) {
+            zone->report.cramped = cramped;
+            zone->seen = cr_zone_look_again(zone, along);
+            if (zone->seen != CAROM_OK) {
+                break;
+            }
+            remember_points(zone);
+            continue;
+        }
         for (int32_t i = 0; i < zone->task->candidate_count; i++) {
             const double part = pair_free(zone, i);
             if (part < 1.0) {

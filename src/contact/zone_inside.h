@@ -83,6 +83,14 @@ typedef struct cr_zone_share {
     double aslant; // 0..1, of two edges: how far they are from parallel
 } cr_zone_share;
 
+// What a candidate carries, while candidates are looked for anew.
+typedef struct cr_zone_load {
+    cr_pair pair;
+    double lam;    // kg m
+    cr_vec3 sigma; // friction direction
+    int32_t limiting;
+} cr_zone_load;
+
 // Where a line touches, for finding those that touch at the same place.
 typedef struct cr_zone_spot {
     int32_t body[2];
@@ -100,13 +108,15 @@ typedef struct cr_zone_beside {
 struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
-    int32_t fresh;    // nonzero: there are no rows of an iterate before
-    double grip;      // 0..1, part of their friction that rows have
-    int32_t rubbing;  // nonzero: some row may have friction; while it is solved, some line
-    int32_t holds;    // iterates for which friction had to be held
-    int32_t factored; // nonzero: the matrix holds the factor of the last step and its working set
-    double along;     // how far the given motions have gone, 0..1
-    int32_t warm_at;  // in task->warm, where a contact is looked for first
+    int32_t fresh;     // nonzero: there are no rows of an iterate before
+    double grip;       // 0..1, part of their friction that rows have
+    int32_t rubbing;   // nonzero: some row may have friction; while it is solved, some line
+    int32_t holds;     // iterates for which friction had to be held
+    carom_status seen; // of the last look that an iterate asked for
+    int32_t looks;     // how often one was asked for
+    int32_t factored;  // nonzero: the matrix holds the factor of the last step and its working set
+    double along;      // how far the given motions have gone, 0..1
+    int32_t warm_at;   // in task->warm, where a contact is looked for first
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     CR_ARRAY(cr_zone_block) block;
@@ -142,7 +152,8 @@ struct cr_zone {
     CR_ARRAY(cr_vec3) before; // [point.count] positions at the last accepted iterate
     CR_ARRAY(double) kept;    // [n] z, to come back to
     CR_ARRAY(cr_zone_share) kept_share;
-    CR_ARRAY(double) numbers;                                  // one block for the vectors below
+    CR_ARRAY(cr_zone_load) load; // twice as many: the second half is for sorting
+    CR_ARRAY(double) numbers;    // one block for the vectors below
     double *z, *target, *grad, *d, *mass, *z_before, *scratch; // [n]
     CR_ARRAY(double) dual;                                     // of zone_dual.c
     CR_ARRAY(int32_t) dual_set;
@@ -154,10 +165,13 @@ struct cr_zone {
 // zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
 carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric);
+void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
+// How far the points are from where they were when the candidates were measured.
+void cr_zone_point_away(cr_zone* zone);
 
 // zone_line.c: the rows of an iterate.
 void cr_zone_line_settle(cr_zone* zone);          // the rows' loads go to their candidates
@@ -228,6 +242,13 @@ int cr_zone_check_tiny(const cr_zone* zone, double size);
 // The points went from zone->before to where they are by other means: their ways are longer by
 // that.
 void cr_zone_check_moved(cr_zone* zone);
+
+// How far the farthest vertex of a block is from the way that is expected of it, at most.
+double cr_zone_check_gone(const cr_zone* zone, const cr_zone_block* block);
+
+// zone_look.c: the trial iterate wants more room than there is. Back at z_before, with given
+// motions at `along`, everything that may touch on the way to it becomes a candidate.
+carom_status cr_zone_look_again(cr_zone* zone, double along);
 
 // zone_sheet.c: what the member sheets add, if they are not slack. Curvature is a
 // cr_cloth_curvature.

@@ -173,12 +173,21 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     for (int32_t i = 0; i < zone->point.count; i++) {
         cr_zone_point* point = &zone->point.items[i];
         fill_point(zone, point, &of);
-        const cr_vec3 seen =
-            task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
-        point->way = cr_vec3_norm(cr_vec3_sub(point->x0, seen));
+        point->x = point->x0;
+    }
+    cr_zone_point_away(zone);
+    return CAROM_OK;
+}
+
+void cr_zone_point_away(cr_zone* zone)
+{
+    const double* start = zone->task->start;
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        cr_zone_point* point = &zone->point.items[i];
+        const cr_vec3 seen = start ? cr_vec3_load(start + 3 * point->vertex) : point->x0;
+        point->way = cr_vec3_norm(cr_vec3_sub(point->x, seen));
     }
     name_movers(zone);
-    return CAROM_OK;
 }
 
 void cr_zone_point_place(cr_zone* zone)

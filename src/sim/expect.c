@@ -6,6 +6,10 @@ static const double generous = 1.5;
 // Of its sheet's shortest edge, what a node may miss its way by before anything was tried: its
 // neighbours' neighbours do not come into sight then.
 static const double edge_room = 0.3;
+// Room that costs nothing: as many times as the fastest needs.
+static const double ample = 2.0;
+// A wish is followed so many times as far as anything was expected to go.
+static const double wild = 2.0;
 
 carom_status cr_expect_init(cr_expect* expect, const cr_body_set* bodies)
 {
@@ -68,10 +72,9 @@ static double shortest_edge(const cr_sim* sim, const cr_state* state, int32_t sh
 }
 
 // A sheet over h s, `share` of the step: so much of a scripted way is gone. No node may miss its
-// way by so much that half the sheet comes into its sight, before anything was tried; and `least`
-// it may miss it by if that is less.
+// way by so much that half the sheet comes into its sight, before anything was tried.
 static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, int32_t sheet,
-                         double h, double share, double least)
+                         double h, double share)
 {
     const cr_model* model = sim->model;
     const cr_body_set* bodies = &model->bodies;
@@ -86,7 +89,7 @@ static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, 
             pinned ? cr_vec3_scale(share, cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]))
                    : cr_vec3_scale(h, cr_vec3_load(state->xv + 3 * n));
         const cr_vec3 at = cr_vec3_load(state->x + 3 * n);
-        const double miss = cr_max(least, CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed);
+        const double miss = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed;
         cr_vec3_store(expect->start + 3 * v, at);
         cr_vec3_store(expect->ahead + 3 * v, cr_vec3_add(at, way));
         expect->node_reach[n] = cr_min(miss, room) + bodies->radius[bodies->vertex_body[v]];
@@ -104,7 +107,7 @@ void cr_expect_step(cr_sim* sim)
         }
     }
     for (int32_t i = 0; i < sim->model->sheet_count; i++) {
-        expect_sheet(sim, &sim->whole, &sim->state, i, h, 1.0, 0.0);
+        expect_sheet(sim, &sim->whole, &sim->state, i, h, 1.0);
     }
 }
 
@@ -148,6 +151,35 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, const cr_expe
     return most;
 }
 
+double cr_expect_edge(const cr_sim* sim, const cr_worker* worker)
+{
+    double least = HUGE_VAL;
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        least = cr_min(least, shortest_edge(sim, &sim->state, worker->sheet.items[i]));
+    }
+    return least;
+}
+
+double cr_expect_way(const cr_sim* sim, const cr_worker* worker)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        most = cr_max(most,
+                      cr_carry_length(&sim->whole.carry[bodies->frame_body[f]], bodies->extent[f]));
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            const int32_t v = bodies->node_vertex[n];
+            most = cr_max(most, cr_vec3_norm(cr_vec3_sub(cr_vec3_load(sim->whole.ahead + 3 * v),
+                                                         cr_vec3_load(sim->whole.start + 3 * v))));
+        }
+    }
+    return most;
+}
+
 // The stretch from `from` to `to` of a motion.
 static cr_carry slice(const cr_carry* whole, double from, double to)
 {
@@ -163,24 +195,111 @@ static cr_carry slice(const cr_carry* whole, double from, double to)
     return part;
 }
 
-void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+static void expect_scripts(cr_sim* sim, double from, double to)
 {
-    const cr_model* model = sim->model;
-    const cr_body_set* bodies = &model->bodies;
+    const cr_body_set* bodies = &sim->model->bodies;
     for (int32_t b = 0; b < bodies->body_count; b++) {
         if (bodies->kind[b] == CR_BODY_FIXED || bodies->kind[b] == CR_BODY_KINEMATIC) {
             sim->part.carry[b] = slice(&sim->whole.carry[b], from, to);
         }
     }
+}
+
+void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    expect_scripts(sim, from, to);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         cr_target aim;
         sim->part.carry[bodies->frame_body[f]] = frame_from(sim, &sim->next, f, h, &aim);
     }
-    // what lies still goes as far as what hits it
-    const double most = farthest_frame(sim, worker, &sim->part);
     for (int32_t i = 0; i < worker->sheet.count; i++) {
-        expect_sheet(sim, &sim->part, &sim->next, worker->sheet.items[i], h, to - from, most);
+        expect_sheet(sim, &sim->part, &sim->next, worker->sheet.items[i], h, to - from);
+    }
+    sim->part.range = farthest(sim, worker, &sim->part);
+}
+
+// Where the iterate has a node, and the way from there to where it wants to be.
+static cr_vec3 node_onwards(const cr_sim* sim, int32_t n, double from, double to, cr_vec3* way)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    if (bodies->node_pinned[n]) {
+        const int32_t v = bodies->node_vertex[n];
+        const cr_vec3 whole = cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]);
+        *way = cr_vec3_scale(to - from, whole);
+        return cr_vec3_add_scaled(sim->obstacle0[v], from, whole);
+    }
+    const cr_vec3 at = cr_vec3_add(sim->motion.x0[n], sim->motion.d[n]);
+    *way = cr_vec3_sub(cr_vec3_load(sim->node_wish + 3 * n), at);
+    return at;
+}
+
+static cr_carry frame_onwards(const cr_sim* sim, int32_t f)
+{
+    const cr_motion* motion = &sim->motion;
+    const cr_quat q = cr_quat_mul(sim->q_target[f], cr_quat_from_rotation(motion->w[f]));
+    cr_carry carry = cr_carry_rest(cr_quat_to_matrix(cr_quat_normalize(q)),
+                                   cr_vec3_add(motion->t0[f], motion->u[f]));
+    carry.r1 = sim->wish[f].r1;
+    carry.t1 = sim->wish[f].t1;
+    carry.still = 0;
+    return carry;
+}
+
+// The longest way of a member, as wished.
+static double longest_wish(const cr_sim* sim, const cr_worker* worker, double from, double to)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i];
+        const cr_carry carry = frame_onwards(sim, f);
+        most = cr_max(most, cr_carry_length(&carry, sim->model->bodies.extent[f]));
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            cr_vec3 way;
+            node_onwards(sim, n, from, to, &way);
+            most = cr_max(most, cr_vec3_norm(way));
+        }
+    }
+    return most;
+}
+
+// A wish that leads much farther than anything here goes is a wild one, and followed part of its
+// way. Around the ways there is room for the next wishes, which are shorter as a rule.
+void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double to)
+{
+    const cr_model* model = sim->model;
+    const cr_body_set* bodies = &model->bodies;
+    cr_expect* part = &sim->part;
+    const double longest = longest_wish(sim, worker, from, to);
+    const double followed = longest > wild * part->range ? wild * part->range / longest : 1.0;
+    expect_scripts(sim, from, to);
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
+        const cr_carry wished = frame_onwards(sim, f);
+        cr_carry* carry = &part->carry[b];
+        *carry = slice(&wished, 0.0, followed);
+        carry->reach =
+            CR_SIM_SLACK * (cr_carry_length(carry, bodies->extent[f]) + followed * longest) +
+            bodies->radius[b];
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        const double room = cr_min(CR_SIM_SLACK * followed * longest,
+                                   edge_room * shortest_edge(sim, &sim->next, s));
+        for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
+            const int32_t v = bodies->node_vertex[n];
+            cr_vec3 way;
+            const cr_vec3 at = node_onwards(sim, n, from, to, &way);
+            const double share = bodies->node_pinned[n] ? 1.0 : followed;
+            cr_vec3_store(part->start + 3 * v, at);
+            cr_vec3_store(part->ahead + 3 * v, cr_vec3_add_scaled(at, share, way));
+            part->node_reach[n] = CR_SIM_SLACK * share * cr_vec3_norm(way) + room +
+                                  bodies->radius[bodies->vertex_body[v]];
+        }
     }
 }
 
@@ -188,12 +307,6 @@ void cr_expect_forget(cr_sim* sim, const cr_worker* worker)
 {
     for (int32_t i = 0; i < worker->frame.count; i++) {
         sim->wants[worker->frame.items[i]] = 0.0;
-    }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            sim->node_wants[n] = 0.0;
-        }
     }
 }
 
@@ -261,24 +374,17 @@ static void widen_frame(cr_sim* sim, const cr_worker* worker, int32_t f, double 
     carry->reach += cr_min(generous * sim->wants[f], most);
 }
 
-// Nodes get it on all sides.
 void cr_expect_widen(cr_sim* sim, const cr_worker* worker, int believed)
 {
     const double most = farthest(sim, worker, worker->expect);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         widen_frame(sim, worker, worker->frame.items[i], most, believed);
     }
-    for (int32_t i = 0; i < worker->sheet.count; i++) {
-        const int32_t s = worker->sheet.items[i];
-        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            worker->expect->node_reach[n] += cr_min(generous * sim->node_wants[n], most);
-        }
-    }
 }
 
 void cr_expect_free(cr_sim* sim, const cr_worker* worker)
 {
-    const double most = farthest(sim, worker, worker->expect);
+    const double most = ample * farthest(sim, worker, worker->expect);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         worker->expect->carry[sim->model->bodies.frame_body[worker->frame.items[i]]].reach += most;
     }

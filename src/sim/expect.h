@@ -14,12 +14,21 @@ void cr_expect_step(cr_sim* sim);
 // step, 0..1, that takes h s and begins at sim->next.
 void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from, double to);
 
+// sim->part once more, from where a zone's iterate has got to (sim->motion, and what moves by
+// script at `from`) on towards where it wants to be (sim->wish, sim->node_wish); `to` as it was.
+void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double to);
+
+// The shortest edge of a worker's sheets at the start of the step, and the longest way that any of
+// its members goes in it by its speed. m
+double cr_expect_edge(const cr_sim* sim, const cr_worker* worker);
+double cr_expect_way(const cr_sim* sim, const cr_worker* worker);
+
 // Nobody has wanted anything yet.
 void cr_expect_forget(cr_sim* sim, const cr_worker* worker);
-// A zone did not converge and a member wanted more room in worker->expect than it had: it gets
+// A zone of bodies did not converge and one wanted more room in worker->expect than it had: it gets
 // some. `believed`: a body is expected where it wanted to be, instead of farther on all sides.
 void cr_expect_widen(cr_sim* sim, const cr_worker* worker, int believed);
-// As much room in the step for every member as the fastest of them takes, on all sides.
+// Twice as much room in the step for every member as the fastest of them takes, on all sides.
 void cr_expect_free(cr_sim* sim, const cr_worker* worker);
 // Whether any member has got out of sim->whole; each that has gets a reach that would have done.
 int cr_expect_missed(cr_sim* sim, const cr_worker* worker);

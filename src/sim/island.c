@@ -7,9 +7,9 @@
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 enum { MOST_WIDENINGS = 6 };
-// While there are widenings left, a zone of bodies asks for one after so many cramped iterates in a
-// row. Cloth takes more of them to find out how much it wants.
-enum { MOST_CRAMPED = 3, MOST_CRAMPED_CLOTH = 5 };
+// After so many cramped iterates in a row a zone asks for a widening, while there are any left, and
+// one with cloth to be taken in parts.
+enum { MOST_CRAMPED = 3 };
 // A step that gains energy, which a shorter one does less, is halved this often for that.
 enum { MOST_FAIR = 5 };
 // rad: a step in which a body turns by more is taken in parts, at most 2^MOST_FAIR. A body that is
@@ -324,9 +324,14 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     task.node_reach = expect->node_reach;
     task.wants = sim->wants;
     task.wish = sim->wish;
-    task.node_wants = sim->node_wants;
     task.most_cramped = worker->most_cramped;
     task.max_iterations = worker->most_iterations;
+    cr_parts_view view = {sim, worker, &task};
+    if (worker->looks) {
+        task.node_wish = sim->node_wish;
+        task.look = cr_parts_look;
+        task.user = &view;
+    }
     cr_zone_report report = {0};
     const carom_status status = cr_zone_solve(worker->zone, &task, &report);
     result->report.iterations += report.iterations;
@@ -651,6 +656,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     worker->expect = &sim->whole;
+    worker->looks = 0;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
@@ -672,7 +678,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
 static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     cr_island_result* result = &sim->island.items[index];
-    worker->most_cramped = MOST_CRAMPED_CLOTH;
+    worker->most_cramped = MOST_CRAMPED;
     worker->most_iterations = sim->model->world.max_iterations < CR_SIM_HOPEFUL
                                   ? sim->model->world.max_iterations
                                   : CR_SIM_HOPEFUL;

@@ -2,15 +2,13 @@
 #include "sim/expect.h"
 #include <string.h>
 
-// A part that does not converge for want of room is tried this often with more before it is halved,
-// and so often a body's wish where to go is believed.
-enum { MOST_WIDENINGS = 4, MOST_WISHES = 2 };
-// While there are widenings left, it asks for one after so many cramped iterates in a row.
-enum { MOST_CRAMPED = 3 };
 // Candidates for each vertex of an island, beyond which shorter parts are the better way.
 enum { CROWDED = 40 };
-// After a part that took no more iterations than this a longer one is tried.
+// After parts that took no more iterations than this a longer one is tried: after one of them at
+// first, and after twice as many each time that led nowhere.
 enum { QUICK = 9 };
+// Of the shortest edge, how far things go in a part at first.
+static const double step_of_edge = 0.5;
 
 carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t index)
 {
@@ -76,6 +74,7 @@ static carom_status look_around(cr_sim* sim, cr_worker* worker)
     worker->candidate_count = sim->near.listed.count;
     worker->candidate = any ? sim->near.listed.items : NULL;
     worker->closest = any ? sim->near.part.at.items : NULL;
+    cr_island_ease(worker, worker->share);
     return status;
 }
 
@@ -85,37 +84,61 @@ typedef struct stretch {
     int32_t last; // nonzero: it is not to be halved
 } stretch;
 
-// One part, with more room where it wants that. Where room means to compare everything with
-// everything, shorter parts are the better way.
+carom_status cr_parts_look(void* user, double along)
+{
+    const cr_parts_view* view = user;
+    cr_sim* sim = view->sim;
+    cr_worker* worker = view->worker;
+    cr_zone_task* task = view->task;
+    cr_expect_onwards(sim, worker, task->from + along * (task->to - task->from), task->to);
+    const carom_status status = look_around(sim, worker);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    task->candidate_count = worker->candidate_count;
+    task->candidate = worker->candidate;
+    return !worker->last && cr_parts_crowded(sim, worker) ? CAROM_ERR_NO_CONVERGENCE : CAROM_OK;
+}
+
+// One part. Where that means to compare everything with everything, shorter parts are the better
+// way.
 static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
 {
     const int32_t max_iterations = sim->model->world.max_iterations;
-    cr_island_result* result = &sim->island.items[index];
-    const int32_t contacts = result->contact.count, impacts = result->impacts;
-    carom_status status = CAROM_ERR_NO_CONVERGENCE;
     cr_expect_part(sim, worker, part->h, part->from, part->to);
+    worker->looks = 1;
+    worker->last = part->last;
+    worker->share = part->share;
     worker->most_iterations =
         part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
-    for (int widening = 0; widening <= MOST_WIDENINGS; widening++) {
+    worker->most_cramped = INT32_MAX;
+    carom_status status = look_around(sim, worker);
+    if (status == CAROM_OK && cr_parts_crowded(sim, worker) && !part->last) {
+        status = CAROM_ERR_NO_CONVERGENCE;
+    }
+    cr_island_result* result = &sim->island.items[index];
+    const int32_t contacts = result->contact.count, impacts = result->impacts;
+    if (status == CAROM_OK) {
+        status = cr_island_part(sim, worker, index, part->h, part->from, part->to);
+    }
+    if (status != CAROM_OK) {
         result->contact.count = contacts;
         result->impacts = impacts;
-        result->report.cramped = 0;
-        worker->most_cramped = widening < MOST_WIDENINGS ? MOST_CRAMPED : INT32_MAX;
-        status = look_around(sim, worker);
-        if (status != CAROM_OK) {
-            return status;
-        }
-        if (cr_parts_crowded(sim, worker) && !part->last) {
-            return CAROM_ERR_NO_CONVERGENCE;
-        }
-        cr_island_ease(worker, part->share);
-        status = cr_island_part(sim, worker, index, part->h, part->from, part->to);
-        if (status != CAROM_ERR_NO_CONVERGENCE || result->report.cramped == 0) {
-            return status;
-        }
-        cr_expect_widen(sim, worker, widening < MOST_WISHES);
     }
     return status;
+}
+
+// Parts in which nothing goes farther than half of the shortest edge there is: longer ones seldom
+// converge, and cost more than the parts they are then split into.
+static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker)
+{
+    const double edge = cr_expect_edge(sim, worker), way = cr_expect_way(sim, worker);
+    int32_t halvings = 0;
+    while (halvings < sim->model->world.max_halvings &&
+           ldexp(way, -halvings) > step_of_edge * edge) {
+        halvings++;
+    }
+    return halvings;
 }
 
 void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
@@ -130,7 +153,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     worker->expect = &sim->part;
     cr_island_rewind(sim, worker, index);
     result->parts = 0;
-    int32_t halvings = 0;
+    int32_t halvings = first_halvings(sim, worker);
+    int64_t quick = 0, wait = 1; // such parts in a row, and how many there are to be
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
@@ -142,6 +166,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
                               .last = halvings == finest};
         result->status = try_part(sim, worker, index, &part);
         if (result->status == CAROM_ERR_NO_CONVERGENCE && !part.last) {
+            wait = result->parts > 0 && wait < end ? 2 * wait : wait;
+            quick = 0;
             halvings++;
             continue;
         }
@@ -162,8 +188,10 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             result->narrow = 1;
             return; // the look around was too narrow: all of it is done again
         }
-        if (halvings > 0 && at % (2 * size) == 0 && result->report.iterations - before <= QUICK) {
+        quick = result->report.iterations - before <= QUICK ? quick + 1 : 0;
+        if (halvings > 0 && at % (2 * size) == 0 && quick >= wait) {
             halvings--;
+            quick = 0;
         }
     }
 }

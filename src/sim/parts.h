@@ -18,3 +18,12 @@ int cr_parts_hard(const cr_sim* sim, int32_t island);
 int cr_parts_crowded(const cr_sim* sim, const cr_worker* worker);
 // Moves such an island through the step.
 void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t island);
+
+// For cr_zone_task.look, user a cr_parts_view: candidates of a zone's iterate and its wish.
+// CAROM_ERR_NO_CONVERGENCE: there are so many that shorter parts are the better way.
+typedef struct cr_parts_view {
+    cr_sim* sim;
+    cr_worker* worker;
+    cr_zone_task* task;
+} cr_parts_view;
+carom_status cr_parts_look(void* user, double along);

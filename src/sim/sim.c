@@ -26,11 +26,11 @@ static carom_status take_scratch(cr_sim* sim)
     sim->taking = cr_memory_take(b, sizeof(int32_t));
     sim->wish = cr_memory_take(f, sizeof(cr_carry));
     sim->wants = cr_memory_take(f, sizeof(double));
-    sim->node_wants = cr_memory_take(n, sizeof(double));
+    sim->node_wish = cr_memory_take(3 * n, sizeof(double));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->hard && sim->taking && sim->wants && sim->wish &&
-                   sim->node_wants && sim->body_before && sim->driven && sim->node_driven &&
+                   sim->node_wish && sim->body_before && sim->driven && sim->node_driven &&
                    sim->aimed;
     carom_status status = ok ? CAROM_OK : CAROM_ERR_MEMORY;
     if (status == CAROM_OK) {
@@ -112,7 +112,7 @@ void cr_sim_destroy(cr_sim* sim)
     void* const blocks[] = {sim->worker,    sim->force,       sim->torque,         sim->node_force,
                             sim->force_now, sim->torque_now,  sim->node_force_now, sim->q_target,
                             sim->obstacle0, sim->obstacle1,   sim->hard,           sim->taking,
-                            sim->wants,     sim->wish,        sim->node_wants,     sim->body_before,
+                            sim->wants,     sim->wish,        sim->node_wish,      sim->body_before,
                             sim->driven,    sim->node_driven, sim->aimed};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);

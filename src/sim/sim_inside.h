@@ -23,6 +23,7 @@ typedef struct cr_expect {
     double* ahead;      // [3*vertex_count] m, where cloth is expected
     cr_carry* carry;    // [body_count] what is expected of the others
     double* node_reach; // [node_count] m, by how much a node may miss `ahead`
+    double range;       // m, of a part: the farthest that anything was expected to go at first
 } cr_expect;
 
 // What solving one island left behind.
@@ -61,6 +62,9 @@ typedef struct cr_worker {
     cr_candidate* candidate;   // [candidate_count] of the stretch under way
     const cr_closest* closest; // [candidate_count] where that begins
     int32_t most_iterations;   // of one zone
+    int32_t looks;             // nonzero: an iterate that wants more room has it looked at
+    int32_t last;              // nonzero: shorter parts than this are not taken
+    double share;              // 0..1, of their friction that candidates have then
     int32_t most_cramped; // iterates in a row that want more room, after which it asks for that
 } cr_worker;
 
@@ -83,11 +87,12 @@ struct cr_sim {
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_expect whole;                // of the step: nobody leaves it, so islands do not meet
     cr_expect part;                 // of the part of a step that looks around by itself
-    int32_t* hard;    // [body_count] > 0: of an island whose parts look around by themselves
-    int32_t any_hard; // nonzero: there is one
-    int32_t* taking;  // [body_count] roles in such a part: who is not of the island is not there
-    cr_carry* wish;   // [frame_count] r1, t1: where they would have been then
-    double *wants, *node_wants; // [frame_count], [node_count] m, what iterates asked for beyond
+    int32_t* hard;     // [body_count] > 0: of an island whose parts look around by themselves
+    int32_t any_hard;  // nonzero: there is one
+    int32_t* taking;   // [body_count] roles in such a part: who is not of the island is not there
+    cr_carry* wish;    // [frame_count] r1, t1: where they would have been then
+    double* node_wish; // [3*node_count] m, likewise
+    double* wants;     // [frame_count] m, what iterates of bodies asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
