@@ -144,6 +144,7 @@ carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric);
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
+void cr_zone_point_begin(cr_zone* zone); // everything at the start, bodies not worked out
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 
 // zone_line.c: the rows of an iterate.

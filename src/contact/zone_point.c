@@ -37,9 +37,10 @@ static int32_t find_node(const cr_zone* zone, int32_t node)
 // A body of the scene whose vertices are being filled in: those of one body stand together.
 typedef struct owner {
     int32_t from, to; // its vertices; nothing at first
-    int32_t frame;    // -1: cloth
-    int32_t shape;    // from its vertices to those of the body that stands for its shape
-    int32_t block;    // of a body that moves, -1: its motion is given, or cloth
+    int32_t body;
+    int32_t frame; // -1: cloth
+    int32_t shape; // from its vertices to those of the body that stands for its shape
+    int32_t block; // of a body that moves, -1: its motion is given, or cloth
 } owner;
 
 static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
@@ -48,6 +49,7 @@ static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
     const int32_t body = bodies->vertex_body[vertex];
     *of = (owner){.from = bodies->vertex[body],
                   .to = bodies->vertex[body + 1],
+                  .body = body,
                   .frame = bodies->frame[body],
                   .block = -1};
     if (task->like && of->frame >= 0) {
@@ -82,6 +84,18 @@ static void fill_point(const cr_zone* zone, cr_zone_point* point, owner* of)
         point->x0 = cr_vec3_add_scaled(begin, task->from, whole);
         point->given = cr_vec3_scale(task->to - task->from, whole);
     }
+}
+
+// How far a point is from where it was when its candidates were measured: at the start of the step,
+// of which this may be a later part.
+static double gone_before(const cr_zone_task* task, const cr_zone_point* point, const owner* of)
+{
+    if (task->from == 0.0 || !task->start) {
+        return 0.0;
+    }
+    const cr_vec3 seen = of->frame >= 0 ? cr_carry_start(&task->carry[of->body], point->p)
+                                        : cr_vec3_load(task->start + 3 * point->vertex);
+    return cr_vec3_norm(cr_vec3_sub(point->x0, seen));
 }
 
 // The point of a vertex, by a table of places that is at most half full: its own, or the next one
@@ -173,12 +187,21 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     for (int32_t i = 0; i < zone->point.count; i++) {
         cr_zone_point* point = &zone->point.items[i];
         fill_point(zone, point, &of);
-        const cr_vec3 seen =
-            task->start ? cr_vec3_load(task->start + 3 * point->vertex) : point->x0;
-        point->way = cr_vec3_norm(cr_vec3_sub(point->x0, seen));
+        point->way = gone_before(task, point, &of);
     }
     name_movers(zone);
     return CAROM_OK;
+}
+
+void cr_zone_point_begin(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        cr_zone_point* point = &zone->point.items[i];
+        point->moved = (cr_vec3){0, 0, 0};
+        point->x = point->x0;
+    }
+    zone->plane_of[0] = -1;
+    cr_zone_sheet_place(zone);
 }
 
 void cr_zone_point_place(cr_zone* zone)
