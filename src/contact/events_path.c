@@ -162,21 +162,13 @@ cr_closest cr_events_path_closest(cr_events* events, const cr_events_near* near,
 {
     const cr_events_task* task = events->task;
     const cr_pair* pair = &task->candidate[near->candidate].pair;
-    if (!task->closest || !unmoved(events, near->side[0], s) ||
-        !unmoved(events, near->side[1], s)) {
-        cr_events_path_points(events, near, pose, s, x, given);
-        return pair->kind == CR_PAIR_PT && near->still && near->side[0] < 0
-                   ? over_still(events, pair, x)
-                   : cr_distance_closest(pair->kind, x);
+    cr_events_path_points(events, near, pose, s, x, given);
+    if (task->closest && unmoved(events, near->side[0], s) && unmoved(events, near->side[1], s)) {
+        return task->closest[near->candidate];
     }
-    for (int k = 0; k < 4; k++) {
-        const int32_t vertex = pair->v[k];
-        x[k] = vertex >= 0 ? cr_vec3_load(task->start + 3 * vertex) : (cr_vec3){0};
-        given[k] = vertex >= 0 && !near->still && near->side[cr_row_side(pair->kind, k)] < 0
-                       ? given_velocity(task, vertex)
-                       : (cr_vec3){0};
-    }
-    return task->closest[near->candidate];
+    return pair->kind == CR_PAIR_PT && near->still && near->side[0] < 0
+               ? over_still(events, pair, x)
+               : cr_distance_closest(pair->kind, x);
 }
 
 double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],

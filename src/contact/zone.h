@@ -47,8 +47,9 @@ typedef struct cr_zone_task {
     const cr_vec3* obstacle0; // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
     const cr_vec3* obstacle1; // [vertex_count] m, the same at time 1
     double from, to;          // 0..1, the part of that motion that belongs to this step
-    const double*
-        start; // [3*vertex_count] m, where everything was when candidate.start was measured
+    // [3*vertex_count] m, of cloth, where it was when candidate.start was measured; NULL: that is
+    // where the step begins. Bodies were where their `carry` begins.
+    const double* start;
     // The ways that are expected of bodies, and of nodes from `start` to `ahead`, and how far from
     // them things may be: nobody looked for contacts beyond. Where an iterate of a body wanted
     // more, `wants` gets what it wanted.

@@ -169,6 +169,7 @@ void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
+void cr_zone_point_begin(cr_zone* zone); // everything at the start, bodies not worked out
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 // How far the points are from where they were when the candidates were measured.
 void cr_zone_point_away(cr_zone* zone);

@@ -37,9 +37,10 @@ static int32_t find_node(const cr_zone* zone, int32_t node)
 // A body of the scene whose vertices are being filled in: those of one body stand together.
 typedef struct owner {
     int32_t from, to; // its vertices; nothing at first
-    int32_t frame;    // -1: cloth
-    int32_t shape;    // from its vertices to those of the body that stands for its shape
-    int32_t block;    // of a body that moves, -1: its motion is given, or cloth
+    int32_t body;
+    int32_t frame; // -1: cloth
+    int32_t shape; // from its vertices to those of the body that stands for its shape
+    int32_t block; // of a body that moves, -1: its motion is given, or cloth
 } owner;
 
 static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
@@ -48,6 +49,7 @@ static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
     const int32_t body = bodies->vertex_body[vertex];
     *of = (owner){.from = bodies->vertex[body],
                   .to = bodies->vertex[body + 1],
+                  .body = body,
                   .frame = bodies->frame[body],
                   .block = -1};
     if (task->like && of->frame >= 0) {
@@ -58,14 +60,19 @@ static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
     }
 }
 
+static void own(const cr_zone_task* task, int32_t vertex, owner* of)
+{
+    if (vertex < of->from || vertex >= of->to) {
+        find_owner(task, vertex, of);
+    }
+}
+
 static void fill_point(const cr_zone* zone, cr_zone_point* point, owner* of)
 {
     const cr_zone_task* task = zone->task;
     const cr_body_set* bodies = task->bodies;
     const cr_motion* motion = task->motion;
-    if (point->vertex < of->from || point->vertex >= of->to) {
-        find_owner(task, point->vertex, of);
-    }
+    own(task, point->vertex, of);
     const int32_t node = of->frame < 0 ? bodies->node[point->vertex] : -1;
     point->p = cr_vec3_load(bodies->p + 3 * (point->vertex + of->shape));
     point->block = node >= 0 ? find_node(zone, node) : of->block;
@@ -82,6 +89,23 @@ static void fill_point(const cr_zone* zone, cr_zone_point* point, owner* of)
         point->x0 = cr_vec3_add_scaled(begin, task->from, whole);
         point->given = cr_vec3_scale(task->to - task->from, whole);
     }
+}
+
+// Where a point was when its candidates were measured.
+static cr_vec3 seen_at(const cr_zone_task* task, const cr_zone_point* point, const owner* of)
+{
+    return of->frame >= 0 ? cr_carry_start(&task->carry[of->body], point->p)
+                          : cr_vec3_load(task->start + 3 * point->vertex);
+}
+
+// How far a point is from there: that was at the start of the step,
+// of which this may be a later part.
+static double gone_before(const cr_zone_task* task, const cr_zone_point* point, const owner* of)
+{
+    if (task->from == 0.0 || !task->start) {
+        return 0.0;
+    }
+    return cr_vec3_norm(cr_vec3_sub(point->x0, seen_at(task, point, of)));
 }
 
 // The point of a vertex, by a table of places that is at most half full: its own, or the next one
@@ -173,21 +197,32 @@ carom_status cr_zone_point_setup(cr_zone* zone)
     for (int32_t i = 0; i < zone->point.count; i++) {
         cr_zone_point* point = &zone->point.items[i];
         fill_point(zone, point, &of);
-        point->x = point->x0;
+        point->way = gone_before(task, point, &of);
     }
-    cr_zone_point_away(zone);
+    name_movers(zone);
     return CAROM_OK;
 }
 
 void cr_zone_point_away(cr_zone* zone)
 {
-    const double* start = zone->task->start;
+    owner of = {0};
     for (int32_t i = 0; i < zone->point.count; i++) {
         cr_zone_point* point = &zone->point.items[i];
-        const cr_vec3 seen = start ? cr_vec3_load(start + 3 * point->vertex) : point->x0;
-        point->way = cr_vec3_norm(cr_vec3_sub(point->x, seen));
+        own(zone->task, point->vertex, &of);
+        point->way = cr_vec3_norm(cr_vec3_sub(point->x, seen_at(zone->task, point, &of)));
     }
     name_movers(zone);
+}
+
+void cr_zone_point_begin(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->point.count; i++) {
+        cr_zone_point* point = &zone->point.items[i];
+        point->moved = (cr_vec3){0, 0, 0};
+        point->x = point->x0;
+    }
+    zone->plane_of[0] = -1;
+    cr_zone_sheet_place(zone);
 }
 
 void cr_zone_point_place(cr_zone* zone)

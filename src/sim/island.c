@@ -458,7 +458,6 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     task.like = sim->near.like;
     if (from == 0.0 || worker->expect == &sim->part) { // other parts begin elsewhere
         task.closest = worker->closest;
-        task.start = worker->expect->start;
     }
     cr_events_report report;
     const carom_status status = cr_events_run(worker->events, &task, &report);

@@ -173,7 +173,6 @@ static double look_at(const cr_near* near, const cr_near_look* look, int32_t bod
 // stand together, and its points need not be looked up again.
 typedef struct sight {
     int32_t v[4];
-    int32_t kept; // bit k: cr_near_look.x has it
     double reach[4];
     double far[4]; // m, length of the way, at most
     cr_vec3 at[4], way[4];
@@ -206,7 +205,6 @@ static double look_at_pair(const cr_near* near, const cr_near_look* look, const 
         }
         if (of->v[k] != v) {
             of->v[k] = v;
-            of->kept &= ~(1 << k);
             of->reach[k] = look_at(near, look, body[side_of(pair, k)], v, &of->at[k], &of->way[k]);
             of->far[k] = fabs(of->way[k].x) + fabs(of->way[k].y) + fabs(of->way[k].z);
         }
@@ -309,12 +307,6 @@ static carom_status filter(const cr_near* near, const cr_near_look* look, cr_nea
             if (!cr_array_push(&finds->found, found) || !cr_array_push(&finds->at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
-            for (int k = 0; k < 4; k++) {
-                if (pair->v[k] >= 0 && !(of.kept >> k & 1)) {
-                    cr_vec3_store(look->x + 3 * pair->v[k], of.at[k]);
-                }
-            }
-            of.kept = 15;
         }
     }
     return CAROM_OK;

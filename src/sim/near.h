@@ -55,8 +55,7 @@ void cr_near_weigh(cr_near* near);
 // What is expected of everything in a step, and by how much it may miss that.
 typedef struct cr_near_look {
     const cr_carry* carry;    // [body_count] of bodies that are not cloth
-    double* x;                // [3*vertex_count] m, start: of cloth given, of others filled in for
-                              // the vertices of all candidates
+    const double* x;          // [3*vertex_count] m, of cloth: the start
     const double* ahead;      // [3*vertex_count] m, of cloth: the end of the straight way
     const double* node_reach; // [node_count] m
     const int32_t* role;      // [body_count] of cr_broad_assign, or NULL

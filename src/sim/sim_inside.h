@@ -19,7 +19,7 @@ enum { CR_SIM_HOPEFUL = 20 };
 // What is expected of everything over a stretch of time, and by how much it may miss that: see
 // collision/carry.h.
 typedef struct cr_expect {
-    double* start;      // [3*vertex_count] m, of cloth, and of all that is a candidate
+    double* start;      // [3*vertex_count] m, where cloth begins
     double* ahead;      // [3*vertex_count] m, where cloth is expected
     cr_carry* carry;    // [body_count] what is expected of the others
     double* node_reach; // [node_count] m, by how much a node may miss `ahead`
