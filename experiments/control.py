@@ -2,9 +2,12 @@
 
 Both see the same (offset to the target, speed, time that remains), act alike, are paid the same (the
 rewards of an episode add up to the squared distance at its start minus the loss) and have the same
-number of episodes and the same network. They are tested on targets that neither was trained on.
+number of episodes, the same targets in the same order and the same network. They are tested on targets
+that neither was trained on.
 """
 
+import dataclasses
+import json
 import math
 import time
 
@@ -16,6 +19,16 @@ DDPG = ("actor rate 1e-4, critic rate 1e-3, noise 0.1 falling to 0, rewards time
         "settings were tried, on the sticks with one seed for 40 to 60 episodes, fewer than for the gradient: this, and actor rate 1e-3 "
         "with noise 0.3, which ended farther off")
 UNSEEN = 1234       # seed of the targets for the test
+BASES = (2, 3, 5)   # of the Halton sequence, one for each axis of a target
+
+
+@dataclasses.dataclass
+class Settings:
+    """Of one task. Chosen on other seeds and other test targets than those of the report."""
+    rate: float          # of Adam at its start
+    betas: tuple         # of Adam
+    clip: float          # length that a gradient may have
+    scale: float         # offsets to the target are multiplied by this first
 
 
 def packages():
@@ -29,6 +42,24 @@ def packages():
         raise Missing(str(error)) from error
     torch.set_num_threads(1)
     return carom, numpy, torch
+
+
+def halton(i, base):
+    """Number i of the sequence with this base, in [0, 1)."""
+    part, out = 1.0, 0.0
+    while i > 0:
+        part /= base
+        out += part * (i % base)
+        i //= base
+    return out
+
+
+def targets(env, number, seed):
+    """[number, G] for training: a Halton sequence shifted by chance, which fills the box more evenly than chance alone."""
+    import numpy
+    shift = numpy.random.default_rng(1000 + seed).random(len(env.goal_low))
+    unit = numpy.array([[halton(i + 1, base) for base in BASES[:len(shift)]] for i in range(number)])
+    return env.goal_low + (unit + shift) % 1.0 * (env.goal_high - env.goal_low)
 
 
 def network(env, seed, scale):
@@ -73,40 +104,38 @@ class Test:
             self.env.effort = effort
 
 
-def by_gradient(env, test, episodes, probes, seed, rate, scale):
+def by_gradient(env, test, episodes, probes, seed, settings):
     """One update of Adam for each episode; the rate falls as a cosine. [(episode, share of the start)]"""
-    import numpy
     import torch
     import carom
-    policy = network(env, seed, scale)
-    optimizer = torch.optim.Adam(policy.parameters(), lr=rate)
-    rng, failed, curve = numpy.random.default_rng(1000 + seed), 0, [(0, test(policy))]
-    for episode in range(episodes):
+    policy = network(env, seed, settings.scale)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=settings.rate, betas=settings.betas)
+    failed, curve = 0, [(0, test(policy))]
+    for episode, goal in enumerate(targets(env, episodes, seed)):
         for group in optimizer.param_groups:
-            group["lr"] = rate * 0.5 * (1 + math.cos(math.pi * episode / episodes))
-        goals = env.sample_goals(1, rng.integers(2 ** 31))
+            group["lr"] = settings.rate * 0.5 * (1 + math.cos(math.pi * episode / episodes))
         try:
-            loss = env.losses(policy, goals).mean()
+            loss = env.losses(policy, goal[None]).mean()
         except carom.NoConvergenceError:
             failed += 1
-            continue
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
-        optimizer.step()
+        else:
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(policy.parameters(), settings.clip)
+            optimizer.step()
         if episode + 1 in probes:
             curve.append((episode + 1, test(policy)))
-    return curve, failed, policy
+    return curve, failed
 
 
-def by_ddpg(env, test, episodes, probes, seed, scale, actor_rate=1e-4, critic_rate=1e-3, noise=0.1, pay=10.0):
+def by_ddpg(env, test, episodes, probes, seed, settings, actor_rate=1e-4, critic_rate=1e-3, noise=0.1, pay=10.0):
     """DDPG: replay, target networks, noise that falls; an update for each decision. The same curve."""
     import copy
     import numpy
     import torch
     import carom
     rng = numpy.random.default_rng(2000 + seed)
-    actor = network(env, seed, scale).float()
+    actor = network(env, seed, settings.scale).float()
     torch.manual_seed(seed)
     size, count = env.observation_space.shape[0], env.action_size
     critic = torch.nn.Sequential(torch.nn.Linear(size + count, 200), torch.nn.ReLU(), torch.nn.Linear(200, 200),
@@ -135,8 +164,8 @@ def by_ddpg(env, test, episodes, probes, seed, scale, actor_rate=1e-4, critic_ra
                 for p, q in zip(quick.parameters(), late.parameters()):
                     q.lerp_(p, 0.01)
 
-    for episode in range(episodes):
-        now, _ = env.reset(options={"goal": env.sample_goals(1, rng.integers(2 ** 31))[0]})
+    for episode, goal in enumerate(targets(env, episodes, seed)):
+        now, _ = env.reset(options={"goal": goal})
         wild = noise * (1 - episode / episodes)
         for _ in range(env.horizon):
             with torch.no_grad():
@@ -155,47 +184,67 @@ def by_ddpg(env, test, episodes, probes, seed, scale, actor_rate=1e-4, critic_ra
                 break
         if episode + 1 in probes:
             curve.append((episode + 1, test(actor)))
-    return curve, failed, actor
+    return curve, failed
 
 
-def report(kit, name, rate, scale, tried):
-    """The whole experiment of one task."""
-    carom, _, _ = packages()
+def train(kit, name, method, seed, settings):
+    """One training with its tests, or what was kept of the same one: dict(curve, failed, untested, seconds, start)."""
+    import carom
+    path = kit.path(f"{method}-{seed}.json")
+    asked = dict(dataclasses.asdict(settings), quick=kit.quick, method=method, seed=seed)
+    asked = json.loads(json.dumps(asked))
+    if kit.resume:
+        try:
+            with open(path) as file:
+                kept = json.load(file)
+            if kept["asked"] == asked:
+                return kept
+        except (OSError, ValueError, KeyError):
+            pass
+    began = time.process_time()
     env = carom.envs.make(name, seed=0, effort=EFFORT, workers=1)
     test = Test(env, 4 if kit.quick else 16)
     episodes = 40 if kit.quick else 200
     probes = [episodes] if kit.quick else [25, 50, 100, 150, 200]
-    seeds = range(kit.seeds)
-    ours, theirs, seconds, failed = [], [], [], 0
-    for seed in seeds:
-        began = time.process_time()
-        curve, bad, policy = by_gradient(env, test, episodes, probes, seed, rate, scale)
-        seconds.append(time.process_time() - began)
-        ours.append(curve)
-        failed += bad
-        print(f"    seed {seed}: {100 * curve[-1][1]:.2f} %, {seconds[-1]:.0f} s", flush=True)
-        curve, bad, _ = by_ddpg(env, test, episodes, probes, seed, scale)
-        theirs.append(curve)
-        print(f"    seed {seed}, DDPG: {100 * curve[-1][1]:.1f} %", flush=True)
-    mean, sd = mean_sd([curve[-1][1] for curve in ours])
-    words = f"{100 * mean:.2f} ± {100 * sd:.2f} % of the mean distance at the start ({test.start:.3f} m)"
+    curve, failed = (by_gradient if method == "gradient" else by_ddpg)(env, test, episodes, probes, seed, settings)
+    env.close()
+    done = dict(asked=asked, curve=[list(point) for point in curve], failed=failed, untested=test.failed,
+                seconds=time.process_time() - began, start=test.start)
+    with open(path, "w") as file:
+        json.dump(done, file)
+    print(f"    {method}, seed {seed}: {100 * curve[-1][1]:.2f} %, {done['seconds']:.0f} s", flush=True)
+    return done
+
+
+def report(kit, name, settings, tried):
+    """The whole experiment of one task."""
+    packages()
+    ours = [train(kit, name, "gradient", seed, settings) for seed in range(kit.seeds)]
+    theirs = [train(kit, name, "DDPG", seed, settings) for seed in range(kit.baseline_seeds)]
+    episodes, ends = ours[0]["curve"][-1][0], [run["curve"][-1][1] for run in ours]
+    mean, sd = mean_sd(ends)
+    words = f"{100 * mean:.2f} ± {100 * sd:.2f} % of the mean distance at the start ({ours[0]['start']:.3f} m)"
     if kit.quick:
-        kit.row(f"distance on unseen targets after {episodes} episodes", words, mean < 0.75 * ours[0][0][1])
+        kit.row(f"distance on unseen targets after {episodes} episodes", words, mean < 0.75 * ours[0]["curve"][0][1])
     else:
-        kit.row(f"distance on {len(test.goals)} unseen targets after {episodes} episodes, {len(ours)} seeds", words, mean <= 0.05,
-                paper="learns, a curve")
-        kit.row("processor time of one training with its tests", f"{max(seconds):.0f} s", max(seconds) < 600)
-    other, spread = mean_sd([curve[-1][1] for curve in theirs])
-    kit.row("DDPG after as many", f"{100 * other:.0f} ± {100 * spread:.0f} %", None if kit.quick else other > mean,
-            paper="does not learn it on that scale")
-    kit.note(f"Adam, {tried}. DDPG: {DDPG}. Episodes in which a step could not be taken and that were left out: {failed} of the "
-             f"training; {test.failed} of the tests, which count as not moved.")
+        kit.row(f"distance on 16 unseen targets after {episodes} episodes, {len(ours)} seeds", f"{words}, the worst seed {100 * max(ends):.2f} %",
+                mean <= 0.05, paper="learns, a curve")
+        longest = max(run["seconds"] for run in ours)
+        kit.row("processor time of one training with its tests", f"{longest:.0f} s", longest < 600)
+    others = [run["curve"][-1][1] for run in theirs]
+    other, spread = mean_sd(others)
+    kit.row(f"DDPG after as many, {len(theirs)} seed{'s' if len(theirs) > 1 else ''}", f"{100 * other:.0f} ± {100 * spread:.0f} %",
+            None if kit.quick else other > mean, paper="does not learn it on that scale")
+    kit.note(f"Adam, rate {settings.rate:g} falling as a cosine, betas {settings.betas[0]:g} and {settings.betas[1]:g}, gradients clipped at "
+             f"{settings.clip:g}, offsets to the target times {settings.scale:g}; targets from a Halton sequence. {tried} DDPG: {DDPG}.")
+    kit.note(f"Episodes in which a step could not be taken: {sum(run['failed'] for run in ours)} of the training by gradients, "
+             f"{sum(run['failed'] for run in theirs)} of DDPG's, left out; {sum(run['untested'] for run in ours)} and "
+             f"{sum(run['untested'] for run in theirs)} of the tests, which count as not moved.")
+    groups = (("gradient", ours), ("DDPG", theirs))
     kit.table("distance", ["method", "seed", "episode", "share_of_start"],
-              [[what, seed, *point] for what, curves in (("gradient", ours), ("DDPG", theirs))
-               for seed, curve in enumerate(curves) for point in curve])
+              [[what, run["asked"]["seed"], *point] for what, runs in groups for run in runs for point in run["curve"]])
     lines = {}
-    for label, curves in (("gradient", ours), ("DDPG", theirs)):
-        at = [mean_sd([curve[i][1] for curve in curves]) for i in range(min(map(len, curves)))]
-        lines[label] = ([n for n, _ in curves[0]][:len(at)], [100 * m for m, _ in at], [100 * s for _, s in at])
+    for label, runs in groups:
+        at = [mean_sd([run["curve"][i][1] for run in runs]) for i in range(len(runs[0]["curve"]))]
+        lines[label] = ([n for n, _ in runs[0]["curve"]], [100 * m for m, _ in at], [100 * s for _, s in at])
     kit.plot("distance", lines, "episodes", "distance to unseen targets (% of the start)", title=f"{name}: learning to control")
-    return env, policy

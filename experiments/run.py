@@ -91,6 +91,8 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", help="numbers, with commas")
     parser.add_argument("--seeds", type=int, help="how often what hangs on chance is done (5, quick 1)")
+    parser.add_argument("--baseline-seeds", type=int, help="of DDPG in 9 and 10 (as many as ours)")
+    parser.add_argument("--resume", action="store_true", help="trainings that were kept with the same settings are not done again")
     parser.add_argument("--report", action="store_true", help="only write the report of what was run before")
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
@@ -103,7 +105,8 @@ def main():
             continue
         module = load(folder)
         print(f"{folder.name}: {module.TITLE}", flush=True)
-        kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds)
+        kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds,
+                  baseline_seeds=options.baseline_seeds, resume=options.resume)
         began = time.time()
         try:
             module.run(kit)
