@@ -8,10 +8,8 @@ PAPER = ("A network (50 and 200 ReLU) drives two sticks to bring an object to an
          "has a gripper of one body, g = 1 m/s^2 and two small sets of goals; here a box lies on two sticks, held by friction alone, "
          "under 9.81 m/s^2, and targets are anywhere in a box of 0.8 x 0.8 x 0.6 m.")
 
-
-SETTINGS = control.Settings(rate=5e-3, betas=(0.9, 0.95), clip=0.5, scale=2.0)
 TRIED = ("TODO")
 
 
 def run(kit):
-    control.report(kit, "sticks", SETTINGS, TRIED)
+    control.report(kit, "sticks", TRIED)
