@@ -1,17 +1,25 @@
 """A cloth topples a ring of dominoes, and the last one strikes it from behind."""
 
+import csv
 import math
+import os
+import subprocess
+
+from kit import program
 
 TITLE = "two-way coupling: dominoes"
 PAPER = ("A cloth strikes a domino; the chain runs round; the last one strikes the cloth from behind. In the released program "
          "velocities are scripted into the cloth, masses change by 80 in mid-run and friction is faked. Ours: a hanging "
-         "cloth swings by its initial speed alone, real friction, constant masses; and the gradient of where the last "
-         "domino's top ends by that speed.")
+         "cloth swings by its initial speed alone, real friction, constant masses; and the gradient of the last "
+         "domino's angle at the end by that speed.")
 COUNT, RADIUS = 15, 3.0
+SPEED = 6.0  # m/s, of the cloth at its start
+STEPS = (1e-4, 1e-6, 1e-8)  # m/s, of the differences
+FALL = 45  # degrees
 THICK, WIDE, TALL = 0.193, 1.0, 2.0
 
 
-def scene(seconds, speed=6.0):
+def scene(seconds, speed=SPEED):
     bodies = [{"name": "ground", "type": "fixed", "mesh": {"sheet": {"width": 20, "height": 20, "nx": 1, "ny": 1}}}]
     for i in range(COUNT):
         angle = math.radians(20 + 320.0 * i / (COUNT - 1))
@@ -24,13 +32,34 @@ def scene(seconds, speed=6.0):
                    "pins": [{"nodes": {"nearest": [RADIUS + x, 0, 3.0]}} for x in (-0.8, 0.8)]})
     return {"carom": 1, "title": "Round to the cloth again", "world": {"dt": 0.01, "duration": seconds, "friction": 0.4},
             "bodies": bodies,
-            "objective": {"terms": [{"what": "position", "of": f"domino{COUNT - 1}", "point": [0, 0, TALL / 2],
-                                     "norm": "value", "axes": [0, 1, 0]}]},
+            # height of the last one's top over that of its foot, by its length: the cosine of its angle
+            "objective": {"terms": [{"what": "position", "of": f"domino{COUNT - 1}", "point": [0, 0, sign * TALL / 2], "norm": "value",
+                                     "axes": [0, 0, 1], "weight": sign / TALL} for sign in (1, -1)]},
             "parameters": [{"of": "cloth", "what": "velocity"}]}
 
 
+def rows(kit, trajectory, table):
+    """A table of the trajectory, row by row."""
+    path = kit.path(f"{table}.csv")
+    subprocess.run([program(), "export", trajectory, "--format", "csv", "--table", table, "--out", path], check=True, capture_output=True)
+    with open(path, newline="") as file:
+        out = list(csv.DictReader(file))
+    os.remove(path)
+    return out
+
+
+def upright(q):
+    """z of what was the z axis, for a quaternion (w, x, y, z): the cosine of the angle."""
+    return 1 - 2 * (q[1] ** 2 + q[2] ** 2)
+
+
+def angle(cosine):
+    return math.acos(max(-1.0, min(1.0, cosine)))
+
+
 def run(kit):
-    path = kit.scene("dominoes", scene(1.0 if kit.quick else 6.0))
+    seconds = 1.0 if kit.quick else 6.0
+    path = kit.scene("dominoes", scene(seconds))
     out = kit.path("dominoes.carom")
     end = kit.carom("run", path, "--out", out, "--threads", 1)[0]
     kit.row("processor time", f"{1e3 * end['cpu_s'] / end['steps']:.3g} ms/step", released="270 ms/step")
@@ -40,8 +69,37 @@ def run(kit):
     kit.row("dominoes that fell", f"{len(fallen)} of {COUNT}", 0 in fallen if kit.quick else len(fallen) == COUNT, paper="all")
     if kit.quick:
         return
-    grad = kit.carom("grad", path)[0]
-    kit.row("d(last domino's top)/d(the cloth's first speed)", f"{grad['parameters'][0]['gradient'][1]:.4g}",
-            math.isfinite(grad["parameters"][0]["gradient"][1]))
+    # when each is at 45 degrees
+    when = {}
+    for row in rows(kit, out, "bodies"):
+        if row["body"].startswith("domino") and angle(upright([float(row[c]) for c in ("qw", "qx", "qy", "qz")])) > math.radians(FALL):
+            when.setdefault(int(row["body"].removeprefix("domino")), int(row["step"]))
+    kit.row("they fall one after the other, the first to the last", f"from {0.01 * when[0]:.2f} s to {0.01 * when[COUNT - 1]:.2f} s",
+            [when[i] for i in range(COUNT)] == sorted(when.values()), paper="round")
+    # the cloth swings back and touches the last one before the wave has come round; that does not topple it, and does not count
+    falls = when[COUNT - 1]
+    touched = [(float(row["time"]), {row["a"], row["b"]} - {"cloth"}) for row in rows(kit, out, "contacts") if "cloth" in (row["a"], row["b"])]
+    begin = [time for time, other in touched if other == {"domino0"}]
+    last = [time for time, other in touched if other == {f"domino{COUNT - 1}"} and time > 0.01 * falls - 1.0]
+    kit.row("the cloth strikes the first, the last strikes the cloth", f"at {begin[0]:.2f} s and {last[0]:.2f} s" if begin and last else "no",
+            bool(begin and last) and begin[0] < last[0], paper="from behind")
+    # at the end it lies flat whatever the speed, so its angle is asked for in its fall
+    exact = []
+    for steps in (falls, end["steps"]):
+        grad = kit.carom("grad", path, "--steps", steps)[0]
+        tilt = angle(grad["objective"])
+        exact.append(math.degrees(-grad["parameters"][0]["gradient"][1] / math.sin(tilt)))
+        kit.row(f"the last domino's angle after {0.01 * steps:g} s, and its derivative by the cloth's first speed",
+                f"{math.degrees(tilt):.2f} degrees, {exact[-1]:.4g} degrees per m/s", None if steps != falls else math.isfinite(exact[-1]))
+    told = []
+    for step in STEPS:
+        ends = [kit.carom("run", kit.scene("nudged", scene(seconds, SPEED + sign * step)), "--threads", 1, "--steps", falls)[0]["final"]
+                for sign in (1, -1)]
+        rise = [angle(upright(one[f"domino{COUNT - 1}"]["quaternion"])) for one in ends]
+        told.append(math.degrees((rise[0] - rise[1]) / (2 * step)))
+    best = min(abs(value - exact[0]) for value in told) / abs(exact[0])
+    kit.row(f"the first of these by differences of {', '.join(f'{step:g}' for step in STEPS)} m/s", ", ".join(f"{value:.6g}" for value in told)
+            + f" degrees per m/s; the nearest is {best:.1e} off", best <= 1e-3)
     frames = [int(k * (cross["frames"] - 1) / 8) for k in range(9)]
     kit.render(out, frames, "frames.png")
+
