@@ -1,5 +1,6 @@
 """Figure 3, top: time and memory against the number of objects."""
 
+import math
 import subprocess
 from pathlib import Path
 
@@ -49,10 +50,22 @@ def run(kit):
     for what, values in (("forward time", forward), ("backward time", backward), ("memory there", memory), ("memory there and back", both)):
         s = slope(n, values)
         kit.row(f"log-log slope of {what}", f"{s:.2f}", None if kit.quick else s <= 1.1, paper="linear")
+    over = [(neighbours(n[i]), forward[i]) for i in range(len(n))]
+    kit.row("log-log slope of forward time over the pairs of neighbours", f"{slope(*zip(*over)):.2f}")
+    kit.note("Objects at the border of the field have fewer neighbours, and a small field is mostly border: pairs of neighbours for each object "
+             f"are {neighbours(n[0]) / n[0]:.1f} of {n[0]} and {neighbours(n[-1]) / n[-1]:.1f} of {n[-1]}. So the work for each object grows a little "
+             "before it is constant.")
     kit.note(f"Processor seconds of one thread, the least of {1 if kit.quick else RUNS} runs; friction 0.5. Memory there and back is the "
              "program's peak on the way there and the tape of all steps.")
     for count in [20] if kit.quick else [100, 1000]:
         at_rest(kit, count)
+
+
+def neighbours(n):
+    """Pairs of objects that start next to each other, along rows, columns and diagonals."""
+    side = math.ceil(math.sqrt(n))
+    taken = {(i % side, i // side) for i in range(n)}
+    return sum((x + dx, y + dy) in taken for x, y in taken for dx, dy in ((1, 0), (0, 1), (1, 1), (-1, 1)))
 
 
 def at_rest(kit, count):
