@@ -249,6 +249,7 @@ def train(kit, name, method, seed, settings):
             with open(path) as file:
                 kept = json.load(file)
             if kept["asked"] == asked:
+                kit.began -= kept["seconds"]
                 return kept
         except (OSError, ValueError, KeyError):
             pass
@@ -302,4 +303,4 @@ def report(kit, name, tried):
     for method, some in runs.items():
         at = [mean_sd([run["curve"][i][1] for run in some]) for i in range(len(some[0]["curve"]))]
         lines[method] = ([n for n, _ in some[0]["curve"]], [100 * m for m, _ in at], [100 * s for _, s in at])
-    kit.plot("distance", lines, "episodes", "distance to unseen targets (% of the start)", title=f"{name}: learning to control")
+    kit.plot("distance", lines, "episodes", "distance to unseen targets (% of the start)", log=True, title=f"{name}: learning to control")

@@ -107,7 +107,6 @@ def main():
         print(f"{folder.name}: {module.TITLE}", flush=True)
         kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds,
                   baseline_seeds=options.baseline_seeds, resume=options.resume)
-        began = time.time()
         try:
             module.run(kit)
         except Missing as missing:
@@ -116,7 +115,7 @@ def main():
             traceback.print_exc()
             kit.row("the experiment ran to its end", "no", False)
         good &= all(row["holds"] is not False for row in kit.rows)
-        (kit.out / "result.json").write_text(json.dumps(section(kit, module, time.time() - began), indent=1))
+        (kit.out / "result.json").write_text(json.dumps(section(kit, module, time.time() - kit.began), indent=1))
     results = [base / folder.name / "result.json" for folder in folders]
     text = report([json.loads(path.read_text()) for path in results if path.exists()])
     (base / "REPORT.md").write_text(text)
