@@ -48,4 +48,7 @@ def run(kit):
     kit.row("dense-qr over sparse", f"{qr / sparse:.3g} times", None if kit.quick else qr / sparse >= 20)
     s = slope([r[0] for r in rows], [r[1] for r in rows])
     kit.row("log-log slope of sparse", f"{s:.2f}", None if kit.quick else s <= 1.4)
+    for method, column, paper in (("dense-qr", 2, PAPER_QR), ("dense-kkt", 3, PAPER_KKT)):
+        kit.row(f"log-log slope of {method}", f"{slope(sizes, [r[column] for r in small]):.2f}",
+                paper=f"{slope(list(paper), list(paper.values())):.2f}{' (QR)' if column == 2 else ' (without)'}")
     kit.note("Processor seconds of one thread; sparse: the least of three runs of 25 steps; dense: one run of 2 steps.")
