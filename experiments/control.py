@@ -272,7 +272,7 @@ def report(kit, name, tried):
     """The whole experiment of one task."""
     packages()
     settings = Settings()
-    runs = {method: [train(kit, name, method, seed, settings) for seed in range(kit.baseline_seeds if method == "DDPG" else kit.seeds)]
+    runs = {method: [train(kit, name, method, seed, settings) for seed in (kit.baseline_seeds if method == "DDPG" else range(kit.seeds))]
             for method in LEARNERS}
     ends = {method: mean_sd([run["curve"][-1][1] for run in some]) for method, some in runs.items()}
     episodes, start = runs["Adam"][0]["curve"][-1][0], runs["Adam"][0]["curve"][0][1]

@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", help="numbers, with commas")
     parser.add_argument("--seeds", type=int, help="how often what hangs on chance is done (5, quick 1)")
-    parser.add_argument("--baseline-seeds", type=int, help="of DDPG in 9 and 10 (as many as ours)")
+    parser.add_argument("--baseline-seeds", default="", help="of DDPG in 9 and 10, with commas (the same as ours)")
     parser.add_argument("--resume", action="store_true", help="trainings that were kept with the same settings are not done again")
     parser.add_argument("--report", action="store_true", help="only write the report of what was run before")
     options = parser.parse_args()
@@ -106,7 +106,7 @@ def main():
         module = load(folder)
         print(f"{folder.name}: {module.TITLE}", flush=True)
         kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds,
-                  baseline_seeds=options.baseline_seeds, resume=options.resume)
+                  baseline_seeds=[int(n) for n in options.baseline_seeds.split(",") if n], resume=options.resume)
         try:
             module.run(kit)
         except Missing as missing:
