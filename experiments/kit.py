@@ -60,9 +60,10 @@ class Missing(Exception):
 class Kit:
     """Handed to an experiment; collects what the report shows."""
 
-    def __init__(self, name, out, quick=False, seed=0, seeds=None):
-        self.name, self.quick, self.seed = name, quick, seed
+    def __init__(self, name, out, quick=False, seed=0, seeds=None, baseline_seeds=None, resume=False):
+        self.name, self.quick, self.seed, self.resume = name, quick, seed, resume
         self.seeds = seeds or (1 if quick else 5)  # how often what hangs on chance is done; the paper's is 5
+        self.baseline_seeds = baseline_seeds or list(range(self.seeds))  # of a learner that ours is compared with
         self.out = Path(out)
         self.out.mkdir(parents=True, exist_ok=True)
         self.rows, self.notes, self.pictures, self.tables = [], [], [], []

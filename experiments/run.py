@@ -91,6 +91,8 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", help="numbers, with commas")
     parser.add_argument("--seeds", type=int, help="how often what hangs on chance is done (5, quick 1)")
+    parser.add_argument("--baseline-seeds", default="", help="of DDPG in 9 and 10, with commas (the same as ours)")
+    parser.add_argument("--resume", action="store_true", help="trainings that were kept with the same settings are not done again")
     parser.add_argument("--report", action="store_true", help="only write the report of what was run before")
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
@@ -103,8 +105,8 @@ def main():
             continue
         module = load(folder)
         print(f"{folder.name}: {module.TITLE}", flush=True)
-        kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds)
-        began = time.time()
+        kit = Kit(folder.name, base / folder.name, options.quick, seeds=options.seeds,
+                  baseline_seeds=[int(n) for n in options.baseline_seeds.split(",") if n], resume=options.resume)
         try:
             module.run(kit)
         except Missing as missing:
@@ -113,7 +115,7 @@ def main():
             traceback.print_exc()
             kit.row("the experiment ran to its end", "no", False)
         good &= all(row["holds"] is not False for row in kit.rows)
-        (kit.out / "result.json").write_text(json.dumps(section(kit, module, time.time() - began), indent=1))
+        (kit.out / "result.json").write_text(json.dumps(section(kit, module, time.time() - kit.began), indent=1))
     results = [base / folder.name / "result.json" for folder in folders]
     text = report([json.loads(path.read_text()) for path in results if path.exists()])
     (base / "REPORT.md").write_text(text)

@@ -80,10 +80,11 @@ class Loop:
             bars.positions[-1, self.sim.body(name).index, :2] = bar[k, :2]
         return run.vjp(bars).controls
 
-    def back_along(self, states, forces, bar):
-        """The same through carom's steps taken from MuJoCo's states, last to first."""
+    def back_along(self, states, forces):
+        """In reverse: the loss here, where carom's last step ends, and dL/d(controls) through carom's steps taken from
+        each of MuJoCo's states, last to first."""
         np, sim = self.np, self.sim
-        grad, state_bar = np.zeros_like(forces), None
+        grad, state_bar, loss = np.zeros_like(forces), None, None
         for t in reversed(range(STEPS)):
             state = sim.rollout(steps=1, keep=False).states[0].copy()
             parts = sim.split(state)
@@ -94,29 +95,33 @@ class Loop:
                 # MuJoCo's contacts are soft and may lie a little inside the ground
                 parts.positions[f][2] = max(parts.positions[f][2], SIZE / 2)
             run = sim.rollout(forces[t:t + 1], state=state, step=t)
-            bars = run.zeros()
             if state_bar is None:
-                for k, name in enumerate(self.names):
-                    bars.positions[-1, sim.body(name).index, :2] = bar[k, :2]
+                bars, index = run.zeros(), [sim.body(name).index for name in self.names]
+                loss, bar = self.loss(run.positions[-1, index], forces)
+                bars.positions[-1, index, :2] = bar
                 done = run.vjp(bars)
             else:
                 whole = np.zeros_like(run.states)
                 whole[-1] = state_bar
                 done = run.vjp(whole)
             grad[t], state_bar = done.controls[0], done.state
-        return grad
+        return grad, loss
 
 
 def descend(loop, steps, along):
-    """Gradient descent; MuJoCo's trajectory and loss, carom's derivative. [(loss, gaps)] by step."""
+    """Gradient descent. MuJoCo's end and loss, carom's trajectory and derivative; or, along, MuJoCo's trajectory, carom's
+    loss and derivative. [(loss, gaps, states)] by step, gaps and states MuJoCo's."""
     np = loop.np
     forces, told = np.zeros((STEPS, 6)), []
     for i in range(steps + 1):
         states, data = loop.theirs(forces)
-        loss, bar = loop.loss(states[-1, :, :3], forces)
+        if along:
+            grad, loss = loop.back_along(states, forces)
+        else:
+            loss, bar = loop.loss(states[-1, :, :3], forces)
+            grad = loop.back(loop.sim.rollout(forces), bar)
         told.append((loss, loop.gaps(data), states))
         if i < steps:
-            grad = loop.back_along(states, forces, bar) if along else loop.back(loop.sim.rollout(forces), bar)
             forces = forces - RATE * (grad + 2 * EFFORT * forces / forces.size)
     return told, forces
 
@@ -131,7 +136,8 @@ def run(kit):
     kit.scene("cubes", scene())
     loop = Loop(mujoco, np, carom)
     rows, lines = [], {}
-    for title, along in (("gradient along carom's trajectory", False), ("gradient along MuJoCo's trajectory", True)):
+    for title, along in (("loss in MuJoCo, trajectory and gradient in carom", False),
+                         ("in reverse: trajectory in MuJoCo, loss and gradient in carom", True)):
         told, forces = descend(loop, 10, along)
         gaps = told[-1][1]
         kit.row(f"distances of the cubes in MuJoCo after 10 gradient steps, {title}",
@@ -144,7 +150,7 @@ def run(kit):
                     for k, name in enumerate(loop.names))
         kit.row("the same controls in carom: largest difference of a place at the end", f"{1e3 * apart:.2f} mm")
     kit.note(f"MuJoCo {mujoco.__version__}. Names join the two: forces by body, states by joint. The first loop takes MuJoCo's end "
-             "and loss with the derivative of carom's own run; the second differentiates carom's steps from each of MuJoCo's "
-             "states. MuJoCo's contacts are soft: a negative distance is its overlap.")
+             "and loss with the derivative of carom's own run; the second goes along MuJoCo's states, differentiates carom's steps from each of "
+             "them, and takes the loss where carom's last one ends. MuJoCo's contacts are soft: a negative distance is its overlap.")
     kit.table("distances", ["way", "step", "loss", "left_middle_m", "middle_right_m"], rows)
     kit.plot("distances", lines, "gradient step", "largest distance (m)", title="Three cubes: distance in MuJoCo")

@@ -55,6 +55,19 @@ def test_gradient_by_the_policy(name):
     assert exact == pytest.approx((value[0] - value[1]) / (2 * h), rel=1e-4)
 
 
+def test_squares_of_the_residuals_are_the_loss():
+    env = carom.envs.make("marble", seed=0, workers=1, effort=0.1)
+    env.horizon = 5
+    policy = carom.envs.mlp(env, hidden=(8,))
+    goals = env.sample_goals(2, 5)
+    residuals, losses = env.residuals(policy, goals), env.losses(policy, goals)
+    assert residuals.shape == (2, len(env.goal_low) + 1)
+    assert torch.allclose((residuals ** 2).sum(-1), losses, rtol=1e-12)
+    for one, other in zip(torch.autograd.grad((residuals ** 2).sum(), list(policy.parameters())),
+                          torch.autograd.grad(losses.sum(), list(policy.parameters()))):
+        assert torch.allclose(one, other, rtol=1e-9, atol=1e-12 * float(other.abs().max()))
+
+
 def test_training_through_a_second_of_contact_lowers_the_loss():
     env = carom.envs.make("sticks", seed=0, workers=1)
     policy = carom.envs.mlp(env)

@@ -170,12 +170,8 @@ class Env:
             return self.sample_goals(whole(number, "number", 1), seed)
         return numbers(goals, (None, len(self.goal_low)), "goals")
 
-    def losses(self, policy: Callable, goals=None, *, number: int = 1, seed=None):
-        """[K] losses of K episodes, as a PyTorch tensor that knows where it came from.
-
-        policy  from observations [K, O] to actions [K, A], of PyTorch
-        goals   [K, G]; None: `number` targets by chance (seed)
-        """
+    def _episodes(self, policy, goals, number, seed):
+        """Episodes as PyTorch knows them: last states [K, S], mean squared actions [K], goals."""
         import torch
         from .. import torch as flow
         goals = torch.from_numpy(self._goals(goals, number, seed))
@@ -193,7 +189,23 @@ class Env:
             for k in range(self.hold):
                 state = flow.step(batch, state, self.control(state, action * scale),
                                   step=t * self.hold + k)
+        return state, cost, goals
+
+    def losses(self, policy: Callable, goals=None, *, number: int = 1, seed=None):
+        """[K] losses of K episodes, as a PyTorch tensor that knows where it came from.
+
+        policy  from observations [K, O] to actions [K, A], of PyTorch
+        goals   [K, G]; None: `number` targets by chance (seed)
+        """
+        state, cost, goals = self._episodes(policy, goals, number, seed)
         return self._distance(state, goals) + self.effort * cost
+
+    def residuals(self, policy: Callable, goals=None, *, number: int = 1, seed=None):
+        """[K, G + 1] what the losses are the squares of: offsets to the target at the end, and
+        the root of what the actions cost. For methods of least squares; as losses otherwise.
+        """
+        state, cost, goals = self._episodes(policy, goals, number, seed)
+        return cat([self.measure(state) - goals, math.sqrt(self.effort) * cost.sqrt()[:, None]])
 
     def loss_and_grad(self, policy, goals=None, *, number: int = 1, seed=None):
         """The mean loss of episodes, and its gradient by every parameter of a policy
