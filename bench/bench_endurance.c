@@ -1,7 +1,7 @@
 // Random piles over the whole range of what a scene may hold: 5 to 200 bodies, sheets, masses over
 // six orders of magnitude, up to 1000 m/s, steps of 1/24 to 1/1000 s, friction 0 to 1.5. Counts
 // steps that failed, were split or gained energy, and frames that intersect.
-//     bench_endurance piles FROM COUNT [steps N] [bodies LEAST MOST] [rigid]
+//     bench_endurance piles FROM COUNT [steps N] [bodies LEAST MOST] [rigid] [seconds S]
 // And one scene for a very long time: what it takes from memory may not grow.
 //     bench_endurance steps COUNT bench/endurance.json
 #include "../tests/pile.h"
@@ -10,12 +10,14 @@
 #include "collision/intersect_frame.h"
 #include "core/memory.h"
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 typedef struct tally {
-    int64_t steps, failed, split, eased, retries, gains, frames, crossing, lost, iterations;
+    int64_t steps, failed, slow, split, eased, retries, gains, frames, crossing, lost, iterations;
     int64_t most_parts;
     int64_t taken;    // blocks of memory, by steps
     double most_gain; // relative to the energy at play
@@ -53,6 +55,25 @@ static pile choose(uint64_t seed, const bounds* b)
     return p;
 }
 
+// Set when a pile has had its time.
+static volatile int late;
+
+static void on_late(int number)
+{
+    (void)number;
+    late = 1;
+}
+
+// From now on a pile has so many seconds of the processor; 0: as many as it likes.
+static void allow(double seconds)
+{
+    const struct itimerval timer = {
+        .it_value = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))}};
+    late = 0;
+    signal(SIGVTALRM, on_late);
+    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
 // What is stepped, and room to look at it.
 typedef struct stage {
     carom_scene* scene;
@@ -79,6 +100,7 @@ static carom_status stage_init(stage* s)
     carom_status status = carom_model_create(s->scene, &s->model, &error);
     if (status == CAROM_OK) {
         status = carom_sim_create(s->model, 1, &s->sim, &error);
+        carom_sim_set_stop(s->sim, &late);
     }
     if (status != CAROM_OK) {
         printf("%s\n", error.message);
@@ -119,6 +141,7 @@ static void add(tally* sum, const tally* t)
 {
     sum->steps += t->steps;
     sum->failed += t->failed;
+    sum->slow += t->slow;
     sum->split += t->split;
     sum->eased += t->eased;
     sum->retries += t->retries;
@@ -134,13 +157,14 @@ static void add(tally* sum, const tally* t)
 
 static void tell(const tally* t)
 {
-    printf("%lld steps, %lld failed, %lld split (into at most %lld), %lld eased, %lld wider looks, "
+    printf("%lld steps, %lld failed, %lld given up, %lld split (into at most %lld), %lld eased, "
+           "%lld wider looks, "
            "%lld of %lld frames intersect, %lld not finite, %lld gained energy (most %.2g), "
            "%.2f iterations a step, %.1f s\n",
-           (long long)t->steps, (long long)t->failed, (long long)t->split, (long long)t->most_parts,
-           (long long)t->eased, (long long)t->retries, (long long)t->crossing, (long long)t->frames,
-           (long long)t->lost, (long long)t->gains, t->most_gain,
-           t->steps > 0 ? (double)t->iterations / (double)t->steps : 0.0, t->seconds);
+           (long long)t->steps, (long long)t->failed, (long long)t->slow, (long long)t->split,
+           (long long)t->most_parts, (long long)t->eased, (long long)t->retries,
+           (long long)t->crossing, (long long)t->frames, (long long)t->lost, (long long)t->gains,
+           t->most_gain, t->steps > 0 ? (double)t->iterations / (double)t->steps : 0.0, t->seconds);
 }
 
 // Of the processor: others may be at work.
@@ -161,7 +185,8 @@ static carom_status step(const stage* s, tally* t)
     const carom_status status = carom_sim_step(s->sim, &error);
     t->taken += cr_memory_calls() - calls;
     if (status != CAROM_OK) {
-        t->failed++;
+        t->slow += status == CAROM_ERR_INTERRUPTED;
+        t->failed += status != CAROM_ERR_INTERRUPTED;
         printf("step %lld: %s\n", (long long)carom_sim_steps(s->sim), error.message);
         return status;
     }
@@ -180,11 +205,12 @@ static carom_status step(const stage* s, tally* t)
 }
 
 // The first step that fails ends the pile.
-static carom_status run(const pile* p, int steps, tally* t)
+static carom_status run(const pile* p, int steps, double seconds, tally* t)
 {
     carom_error error = {0};
     stage s = {0};
     const double begin = now_seconds();
+    allow(seconds);
     char* text = pile_scene(p);
     carom_status status = carom_scene_parse(text, strlen(text), NULL, &s.scene, &error);
     free(text);
@@ -265,7 +291,7 @@ static int usage(void)
     fprintf(
         stderr,
         "bench_endurance piles FROM COUNT [steps N] [bodies LEAST MOST] [rigid] "
-        "[friction_speed V]\n"
+        "[friction_speed V] [seconds S]\n"
         "  the piles of the seeds FROM .. FROM + COUNT - 1, a line for each; any part of a long "
         "run can be run again\n"
         "bench_endurance steps COUNT SCENE\n"
@@ -275,7 +301,8 @@ static int usage(void)
         "  steps           of each pile, 100\n"
         "  bodies          in a pile, from LEAST to MOST instead of 5 to 200\n"
         "  rigid           the same piles without their sheets\n"
-        "  friction_speed  m/s, instead of the scene format's own\n");
+        "  friction_speed  m/s, instead of the scene format's own\n"
+        "  seconds         of the processor, after which a pile is given up\n");
     return 2;
 }
 
@@ -292,11 +319,14 @@ int main(int argc, char** argv)
     const int count = atoi(argv[3]);
     bounds b = {.least = 5, .most = 200};
     int steps = 100;
+    double seconds = 0;
     for (int i = 4; i < argc; i++) {
         if (strcmp(argv[i], "rigid") == 0) {
             b.rigid = 1;
         } else if (strcmp(argv[i], "steps") == 0 && i + 1 < argc) {
             steps = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "seconds") == 0 && i + 1 < argc) {
+            seconds = atof(argv[++i]);
         } else if (strcmp(argv[i], "friction_speed") == 0 && i + 1 < argc) {
             b.friction_speed = atof(argv[++i]);
         } else if (strcmp(argv[i], "bodies") == 0 && i + 2 < argc) {
@@ -317,7 +347,7 @@ int main(int argc, char** argv)
             continue;
         }
         tally t = {0};
-        const carom_status status = run(&p, steps, &t);
+        const carom_status status = run(&p, steps, seconds, &t);
         refused += status != CAROM_OK;
         printf("%llu: %d bodies, %d sheets, masses to %g, %g m/s, dt %.4g, mu %g: ",
                (unsigned long long)p.seed, p.bodies, p.sheets, p.mass_ratio, p.speed, p.dt,
