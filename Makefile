@@ -5,7 +5,7 @@ build: # build/carom and both libraries, optimised
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target carom carom_static carom_cli
 
-demo: # installs what is missing, builds, simulates a scene
+demo: # installs what is missing, builds, solves a first problem
 	@tools/setup.sh build
 	@$(MAKE) --no-print-directory build
 	@tools/demo.sh build/carom

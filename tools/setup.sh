@@ -74,10 +74,15 @@ else
     exit 1
 fi
 echo "setup: installing$missing"
-$as_root DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+$as_root DEBIAN_FRONTEND=noninteractive apt-get update -qq >"$log" 2>&1 ||
     echo "setup: the package lists could not be renewed; trying with those that are here"
+# What apt-get has to say is hundreds of lines, and matters only when it fails.
 # shellcheck disable=SC2086 # one word per package
-$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing || {
+$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+    >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
     echo "setup: apt-get could not install$missing" >&2
     exit 1
 }
