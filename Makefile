@@ -17,7 +17,7 @@ test: # installs what is missing, then every check there is; ends with "N passed
 experiments: build # the paper's experiments in full (hours), and experiments/REPORT.md; QUICK=1: minutes, into build/
 	@tools/experiments.sh $(if $(QUICK),--quick)
 
-benchmark: build # the figures of docs/benchmarks.md, all in one run (half an hour); QUICK=1: seconds, into build/
+benchmark: build # the figures of docs/benchmarks.md, all in one run (a quarter of an hour); QUICK=1: seconds, into build/
 	@cmake --build --preset release --target bench_factor
 	@python=$$(tools/venv.sh $(if $(QUICK),,mujoco)) && "$$python" bench/benchmark.py $(if $(QUICK),--quick)
 
