@@ -24,7 +24,6 @@ if not eval("(" + sys.argv[3] + ")"):
     sys.exit(1)
 CHECK
             cat "$room/error"
-            echo "examples/$1.json is not solved"
             fail "examples/$1.json is solved"
         }
 }
