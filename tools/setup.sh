@@ -48,6 +48,7 @@ if [ "$purpose" = test ]; then
     need python3-mpi4py has_module mpi4py
     need python3-venv has_module ensurepip
     need openmpi-bin program mpirun
+    need libopenmpi-dev header mpicc mpi.h
     need clang program clang
     need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format
