@@ -241,6 +241,9 @@ static int64_t resident(void)
     return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
+// Bytes by which a process may seem to grow without anything being asked for: a few pages.
+static const int64_t page_noise = 64 << 10;
+
 // One scene for count steps, a line for each twentieth of them. What drives it does work, so gains
 // of energy say nothing here. Returns 0 when no step failed, no frame that was looked at (one in
 // fifty) intersects, and the second half asked for no more memory than the first had.
@@ -266,9 +269,9 @@ static int march(const char* path, int64_t count)
             const int64_t held = resident();
             printf("%" PRId64 " steps, %.0f s: %.2f MB resident, %" PRId64 " blocks, %" PRId64
                    " taken by steps, %" PRId64 " split, %" PRId64 " eased, %" PRId64
-                   " frames intersect\n",
+                   " frames intersect, %.3g J of motion\n",
                    i, now_seconds() - begin, 1e-6 * (double)held, cr_memory_blocks(), t.taken,
-                   t.split, t.eased, t.crossing);
+                   t.split, t.eased, t.crossing, carom_sim_energy(s.sim).kinetic);
             fflush(stdout);
             most = held > most ? held : most;
         }
@@ -283,7 +286,8 @@ static int march(const char* path, int64_t count)
     printf("second half: %" PRId64 " blocks taken, %" PRId64 " bytes more than ever before\n",
            later, most - half_most);
     stage_release(&s);
-    return status != CAROM_OK || t.crossing + t.lost > 0 || later > 0 || most > half_most;
+    return status != CAROM_OK || t.crossing + t.lost > 0 || later > 0 ||
+           most > half_most + page_noise;
 }
 
 static int usage(void)
