@@ -19,8 +19,9 @@
 typedef struct tally {
     int64_t steps, failed, slow, split, eased, retries, gains, frames, crossing, lost, iterations;
     int64_t most_parts;
-    int64_t taken;    // blocks of memory, by steps
-    double most_gain; // relative to the energy at play
+    int64_t taken;     // blocks of memory, by steps
+    double most_gain;  // relative to the energy at play
+    int64_t gained_at; // the step of it
     double seconds;
 } tally;
 
@@ -151,7 +152,10 @@ static void add(tally* sum, const tally* t)
     sum->lost += t->lost;
     sum->iterations += t->iterations;
     sum->most_parts = t->most_parts > sum->most_parts ? t->most_parts : sum->most_parts;
-    sum->most_gain = fmax(sum->most_gain, t->most_gain);
+    if (t->most_gain > sum->most_gain) {
+        sum->most_gain = t->most_gain;
+        sum->gained_at = t->gained_at;
+    }
     sum->seconds += t->seconds;
 }
 
@@ -159,7 +163,8 @@ static void tell(const tally* t)
 {
     printf("%lld steps, %lld failed, %lld given up, %lld split (into at most %lld), %lld eased, "
            "%lld wider looks, "
-           "%lld of %lld frames intersect, %lld not finite, %lld gained energy (most %.2g), "
+           "%lld of %lld frames intersect, %lld not finite, %lld gained energy (most %.2g, in step "
+           "%lld), "
            "%.2f iterations a step, %.1f s\n",
            (long long)t->steps, (long long)t->failed, (long long)t->slow, (long long)t->split,
            (long long)t->most_parts, (long long)t->eased, (long long)t->retries,
@@ -200,7 +205,10 @@ static carom_status step(const stage* s, tally* t)
     t->eased += info.eased > 0;
     t->iterations += info.iterations;
     t->gains += !(gain <= gain_noise);
-    t->most_gain = gain > t->most_gain ? gain : t->most_gain;
+    if (gain > t->most_gain) {
+        t->most_gain = gain;
+        t->gained_at = carom_sim_steps(s->sim);
+    }
     return CAROM_OK;
 }
 
