@@ -169,7 +169,8 @@ static void tell(const tally* t)
            (long long)t->steps, (long long)t->failed, (long long)t->slow, (long long)t->split,
            (long long)t->most_parts, (long long)t->eased, (long long)t->retries,
            (long long)t->crossing, (long long)t->frames, (long long)t->lost, (long long)t->gains,
-           t->most_gain, t->steps > 0 ? (double)t->iterations / (double)t->steps : 0.0, t->seconds);
+           t->most_gain, (long long)t->gained_at,
+           t->steps > 0 ? (double)t->iterations / (double)t->steps : 0.0, t->seconds);
 }
 
 // Of the processor: others may be at work.
