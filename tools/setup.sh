@@ -44,6 +44,7 @@ if [ "$purpose" = test ]; then
     need python3 program python3
     need python3-numpy has_module numpy
     need python3-pytest has_module pytest
+    need python3-jsonschema has_module jsonschema
     need python3-torch has_module torch
     need python3-mpi4py has_module mpi4py
     need python3-venv has_module ensurepip
