@@ -26,7 +26,7 @@ docs: # the API reference, build/docs/html/index.html; needs doxygen
 
 viewer: # the page of carom view, viewer/dist/viewer.html; needs node and npm
 	@command -v npm >/dev/null || { echo "viewer: needs node and npm (Debian: nodejs npm)" >&2; exit 1; }
-	@cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build
+	@cd viewer && { [ -d node_modules ] || npm ci --loglevel=error --no-audit --no-fund; } && npm run --silent build
 
 install: build # honours PREFIX and DESTDIR
 	@cmake --install build --prefix "$(PREFIX)"
