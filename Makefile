@@ -5,7 +5,7 @@ build: # build/carom and both libraries, optimised
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target carom carom_static carom_cli
 
-demo: # installs what is missing, builds, simulates a scene
+demo: # installs what is missing, builds, solves a first problem
 	@tools/setup.sh build
 	@$(MAKE) --no-print-directory build
 	@tools/demo.sh build/carom
@@ -17,7 +17,7 @@ test: # installs what is missing, then every check there is; ends with "N passed
 experiments: build # the paper's experiments in full (hours), and experiments/REPORT.md; QUICK=1: minutes, into build/
 	@tools/experiments.sh $(if $(QUICK),--quick)
 
-benchmark: build # the figures of docs/benchmarks.md, all in one run (half an hour); QUICK=1: seconds, into build/
+benchmark: build # the figures of docs/benchmarks.md, all in one run (a quarter of an hour); QUICK=1: seconds, into build/
 	@cmake --build --preset release --target bench_factor
 	@python=$$(tools/venv.sh $(if $(QUICK),,mujoco)) && "$$python" bench/benchmark.py $(if $(QUICK),--quick)
 
@@ -26,7 +26,7 @@ docs: # the API reference, build/docs/html/index.html; needs doxygen
 
 viewer: # the page of carom view, viewer/dist/viewer.html; needs node and npm
 	@command -v npm >/dev/null || { echo "viewer: needs node and npm (Debian: nodejs npm)" >&2; exit 1; }
-	@cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build
+	@cd viewer && { [ -d node_modules ] || npm ci --loglevel=error --no-audit --no-fund; } && npm run --silent build
 
 install: build # honours PREFIX and DESTDIR
 	@cmake --install build --prefix "$(PREFIX)"

@@ -449,7 +449,9 @@ def main():
     with tempfile.TemporaryDirectory() as room:
         for name in options.only.split(",") if options.only else PARTS:
             print(f"== {name}", flush=True)
+            since = time.monotonic()
             PARTS[name](page, room)
+            print(f"== {name}: {time.monotonic() - since:.0f} s", flush=True)
     if page.failures:
         page.say("## What failed", "", *(f"- `{what}`: {why}" for what, why in page.failures))
     write(page, not options.only)

@@ -44,10 +44,12 @@ if [ "$purpose" = test ]; then
     need python3 program python3
     need python3-numpy has_module numpy
     need python3-pytest has_module pytest
+    need python3-jsonschema has_module jsonschema
     need python3-torch has_module torch
     need python3-mpi4py has_module mpi4py
     need python3-venv has_module ensurepip
     need openmpi-bin program mpirun
+    need libopenmpi-dev header mpicc mpi.h
     need clang program clang
     need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format
@@ -74,10 +76,15 @@ else
     exit 1
 fi
 echo "setup: installing$missing"
-$as_root DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+$as_root DEBIAN_FRONTEND=noninteractive apt-get update -qq >"$log" 2>&1 ||
     echo "setup: the package lists could not be renewed; trying with those that are here"
+# What apt-get has to say is hundreds of lines, and matters only when it fails.
 # shellcheck disable=SC2086 # one word per package
-$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing || {
+$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+    >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
     echo "setup: apt-get could not install$missing" >&2
     exit 1
 }

@@ -196,7 +196,7 @@ viewer() {
     if [ ! -x build/carom ]; then
         { cmake --preset release && cmake --build --preset release --target carom_cli; } >"$room/log" 2>&1
     fi
-    (cd viewer && { [ -d node_modules ] || npm ci --silent; } && npm run --silent build) >"$room/log" 2>&1
+    (cd viewer && { [ -d node_modules ] || npm ci --loglevel=error --no-audit --no-fund; } && npm run --silent build) >"$room/log" 2>&1
     status=$?
     score $status viewer/build
     if [ $status != 0 ]; then

@@ -29,7 +29,7 @@ function oneFile() {
 export default defineConfig({
   base: "./",
   build: {
-    rolldownOptions: { input: "viewer.html" },
+    rollupOptions: { input: "viewer.html" },
     modulePreload: false,
     cssCodeSplit: false,
     reportCompressedSize: false,

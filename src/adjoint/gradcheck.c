@@ -1,5 +1,6 @@
 #include "adjoint/gradcheck.h"
 #include "core/memory.h"
+#include "math/scalar.h"
 #include <math.h>
 #include <string.h>
 
@@ -189,7 +190,7 @@ static double taylor(checker* c, const cr_gradcheck_group* group, int32_t group_
     }
     memcpy(c->moved, c->theta, (size_t)c->function->size * sizeof(double));
     const double floor = 1e4 * value_noise * fabs(c->report->value);
-    return remainder[1] > floor ? log2(remainder[0] / remainder[1]) : (double)NAN;
+    return remainder[1] > floor ? cr_log(remainder[0] / remainder[1]) / cr_log(2.0) : (double)NAN;
 }
 
 carom_status cr_gradcheck_run(const cr_gradcheck_function* function, const double* theta,

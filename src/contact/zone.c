@@ -542,7 +542,7 @@ static pressure pressed(const cr_zone_line* line)
     const double y = cr_max(0.0, -line->row.gap / line->room);
     const double near = cr_min(y, most), left = 1.0 - near, over = y - near;
     const double lam = near / left, stiff = 1.0 / (left * left);
-    const double work = near < 1e-4 ? near * near * (0.5 + near / 3.0) : -near - log(left);
+    const double work = near < 1e-4 ? near * near * (0.5 + near / 3.0) : -near - cr_log(left);
     return (pressure){unit * (lam + stiff * over),
                       unit * line->room * (work + lam * over + 0.5 * stiff * over * over)};
 }

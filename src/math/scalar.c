@@ -115,14 +115,11 @@ static const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 static const double inverse_ln2 = 0x1.71547652b82fep+0;
 static const double exp_most = 709.79, exp_least = -745.14; // beyond: infinity, zero
 
-// x = n ln 2 + r, exp x = 2^n exp r, |r| <= (ln 2)/2.
-double cr_scalar_exp(double x)
+// x = n ln 2 + r, |r| <= (ln 2)/2: returns exp r - 1.
+static double exp_remainder(double x, int* n)
 {
-    if (!(x >= exp_least && x <= exp_most)) {
-        return x < exp_least ? 0.0 : x > exp_most ? HUGE_VAL : x;
-    }
-    const double n = floor(x * inverse_ln2 + 0.5);
-    const double high = x - n * ln2_high, low = n * ln2_low;
+    const double whole = floor(x * inverse_ln2 + 0.5);
+    const double high = x - whole * ln2_high, low = whole * ln2_low;
     const double r = high - low, rest = (high - r) - low;
     double p = 1.0 / 6227020800;
     static const double series[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
@@ -131,7 +128,54 @@ double cr_scalar_exp(double x)
     for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
         p = p * r + series[i];
     }
-    return ldexp(1.0 + (r + (r * r * p + rest)), (int)n);
+    *n = (int)whole;
+    return r + (r * r * p + rest);
+}
+
+double cr_scalar_exp(double x)
+{
+    if (!(x >= exp_least && x <= exp_most)) {
+        return x < exp_least ? 0.0 : x > exp_most ? HUGE_VAL : x;
+    }
+    int n;
+    const double e = exp_remainder(x, &n);
+    return ldexp(1.0 + e, n);
+}
+
+// 2^n (1 + e) - 1 = 2^n e + (2^n - 1), without a loss near x = 0, where n is 0. From 2^60 on, and
+// below 2^-60, one of exp x and 1 is all there is.
+double cr_scalar_expm1(double x)
+{
+    if (!(fabs(x) < 41.0)) { // 41 < 60 ln 2
+        return cr_scalar_exp(x) - 1.0;
+    }
+    int n;
+    const double e = exp_remainder(x, &n);
+    return ldexp(e, n) + (ldexp(1.0, n) - 1.0);
+}
+
+// ---- logarithm
+
+// x = 2^n (1 + f), 1 + f between sqrt(1/2) and sqrt 2. With s = f / (2 + f), z = s^2
+//     ln(1 + f) = 2 artanh s = 2 s + s R,      R = 2 (z/3 + z^2/5 + ...)
+// and 2 s = f - s f, of which f is exact.
+double cr_scalar_log(double x)
+{
+    if (!(x > 0.0 && x < HUGE_VAL)) {
+        return x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : (double)NAN;
+    }
+    int n;
+    double m = frexp(x, &n);
+    if (m < 0x1.6a09e667f3bcdp-1) { // sqrt(1/2)
+        m *= 2.0;
+        n--;
+    }
+    const double f = m - 1.0, s = f / (2.0 + f), z = s * s;
+    double r = 0.0;
+    for (int k = 23; k >= 3; k -= 2) { // z < 0.03: what follows is below 2^-58 of the first
+        r = z * (r + 2.0 / k);
+    }
+    return n * ln2_high + (f - (s * (f - r) - n * ln2_low));
 }
 
 double cr_scalar_power(double x, int32_t n)

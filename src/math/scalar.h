@@ -9,6 +9,8 @@
 double cr_scalar_sin(double x);
 double cr_scalar_cos(double x);
 double cr_scalar_exp(double x);
+double cr_scalar_expm1(double x); // exp x - 1
+double cr_scalar_log(double x);
 double cr_scalar_atan2(double y, double x);
 double cr_scalar_power(double x, int32_t n); // n >= 0
 
@@ -41,7 +43,12 @@ static inline double cr_asin(double x)
 
 static inline double cr_expm1(double x)
 {
-    return expm1(x);
+    return cr_scalar_expm1(x);
+}
+
+static inline double cr_log(double x)
+{
+    return cr_scalar_log(x);
 }
 
 static inline double cr_min(double a, double b)

@@ -581,15 +581,17 @@ void cr_island_ease(cr_worker* worker, double share)
 
 // Not solved in any number of parts: what is light and wedged between heavy things may have no
 // motion that its friction allows. A step with less friction is the lesser evil, and it is
-// reported: half of it, then a quarter, then none, each as a whole and in a few parts.
+// reported: half of it, then a quarter, then none, each as a whole and in a few parts, no more than
+// any step may have.
 static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     static const double share[] = {0.5, 0.5, 0.0}; // of what is left
     static const int32_t parts[] = {1, 4, 16};
+    const int32_t most = 1 << sim->model->world.max_halvings;
     cr_island_result* result = &sim->island.items[index];
     for (int s = 0; s < 3 && cr_island_rubs(worker); s++) {
         cr_island_ease(worker, share[s]);
-        for (int p = 0; p < 3; p++) {
+        for (int p = 0; p < 3 && parts[p] <= most; p++) {
             result->parts = parts[p];
             result->eased = 1;
             result->status = try_parts(sim, worker, index, result->parts, 0);

@@ -10,7 +10,9 @@ docs/*.md is run in a copy of the tree's examples, in the order of its page:
     ```text      what the block before it prints, to the letter
 
 So is every indented line that begins with `build/carom `. What stands in `quotes` in the text and looks like a
-file of the tree or a name of the source has to be there. A block that must not be run says why after
+file of the tree, a test or a name of the source has to be there; a link has to lead somewhere, down to its
+heading; a command of carom that is named has to exist with every option it is given, and so has a target of
+make. A block that must not be run says why after
 its language: ```sh not run: installs packages. A fence without a language is a mistake.
 """
 import json
@@ -55,11 +57,55 @@ def words():
     return found
 
 
-def strangers(page, known):
+def program_names():
+    """Every test and bench that the build makes or runs."""
+    found = set()
+    for top in ("bench", "python", "tests"):
+        for _, _, names in os.walk(os.path.join(TREE, top)):
+            found.update(os.path.splitext(name)[0] for name in names if name.endswith((".c", ".sh", ".py")))
+    made = open(os.path.join(TREE, "tests", "CMakeLists.txt"), encoding="utf-8").read()
+    return found | set(re.findall(r"add_test\(NAME (\w+)", made))
+
+
+class Commands:
+    """What the program and make can be asked for."""
+
+    def __init__(self, program):
+        self.program, self.options = program, {}
+        listed = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
+        self.commands = set(re.findall(r"^  ([a-z-]+) +\S", listed.split("commands:")[1].split("\n\n")[0], re.M))
+        make = open(os.path.join(TREE, "Makefile"), encoding="utf-8").read()
+        self.targets = set(re.findall(r"^([a-z]+):", make, re.M))
+
+    def unknown(self, line):
+        """What a command line asks for and there is not."""
+        for target in re.findall(r"^make ([a-z]+)\b", line):
+            if target not in self.targets:
+                yield "make " + target
+        called = re.match(r"(?:build/)?carom ([a-z][a-z-]*)(.*)", line.split(" #")[0])
+        if not called:
+            return
+        command, rest = called.groups()
+        if command not in self.commands:
+            yield "carom " + command
+            return
+        if command not in self.options:
+            told = subprocess.run([self.program, command, "--help"], capture_output=True, text=True).stdout
+            self.options[command] = set(re.findall(r"--[a-z-]+", told))
+        for option in re.findall(r"(?<=[\s\[])--[a-z-]+", rest):
+            if option not in self.options[command]:
+                yield "%s of carom %s" % (option, command)
+
+
+def strangers(page, known, programs, commands):
     """(line, name) of what a page speaks of and the tree does not have."""
     found, fenced = [], False
-    for number, line in enumerate(open(page, encoding="utf-8").read().splitlines(), 1):
+    text = open(page, encoding="utf-8").read()
+    prose = os.path.basename(page) == "python_api.md"  # made of docstrings: what is indented is text
+    for number, line in enumerate(text.splitlines(), 1):
         fenced ^= line.lstrip().startswith("```")
+        if line.startswith("    ") and not fenced and not prose:
+            found += [(number, name) for name in commands.unknown(line.strip())]
         for quoted in [] if fenced else re.findall(r"`([^`]+)`", line):
             file = re.fullmatch(r"(src|tests|tools|bench|include|examples|cmake)/[\w./-]+\.\w+", quoted)
             if file and "NAME" not in quoted and not os.path.exists(os.path.join(TREE, quoted)):
@@ -67,6 +113,39 @@ def strangers(page, known):
             name = re.fullmatch(r"((?:cr|carom|CR|CAROM)_\w+[^_\W])(\(.*\))?", quoted)
             if name and name.group(1) not in known and not os.path.exists(os.path.join(TREE, "python", quoted)):
                 found.append((number, quoted))
+            built = re.match(r"((?:test|bench|fuzz)_[a-z_]+)\b", quoted)
+            if built and built.group(1) not in programs and "NAME" not in quoted:
+                found.append((number, quoted))
+            found += [(number, name) for name in commands.unknown(quoted)]
+    # a quotation may go over the end of a line
+    for quoted in re.finditer(r"`(carom\s[^`]*)`", text):
+        number = text.count("\n", 0, quoted.start()) + 1
+        found += [(number, name) for name in commands.unknown(" ".join(quoted.group(1).split()))]
+    return found
+
+
+def headings(page):
+    """The anchors of a page, as they are made of its headings."""
+    found, fenced = set(), False
+    for line in open(page, encoding="utf-8").read().splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        head = re.match(r"#+ +(.*)", line)
+        if head and not fenced:
+            found.add(re.sub(r"[^\w -]", "", head.group(1).lower()).strip().replace(" ", "-"))
+    return found
+
+
+def dead_links(page):
+    """(line, target) of links that lead nowhere."""
+    found = []
+    for number, line in enumerate(open(page, encoding="utf-8").read().splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"[a-z]+://", target):
+                continue
+            file, _, anchor = target.partition("#")
+            file = os.path.join(os.path.dirname(page), file) if file else page
+            if not os.path.exists(file) or (anchor and anchor not in headings(file)):
+                found.append((number, target))
     return found
 
 
@@ -171,9 +250,9 @@ def main():
     pages += sorted(os.path.join(docs, name) for name in os.listdir(docs) if name.endswith(".md"))
     pages = [os.path.abspath(name) for name in sys.argv[2:]] or pages
     ran = failures = passed_over = 0
-    known = words()
+    known, programs, commands = words(), program_names(), Commands(program)
     for page in pages:
-        for line, name in strangers(page, known):
+        for line, name in dead_links(page) + strangers(page, known, programs, commands):
             failures += 1
             print("%s:%d: there is no %s" % (os.path.relpath(page, TREE), line, name))
         with tempfile.TemporaryDirectory() as room:

@@ -1,17 +1,10 @@
 #!/bin/sh
 # What happens to a file when the program is killed, the disk is full, the folder is read-only, a
 # file may not grow or another program writes the same one; and that signals end the other commands.
-set -u
-carom=$1
-room=$(mktemp -d) || exit 1
+. tests/kit.sh
 trap 'umount "$room/small" 2>/dev/null; rm -rf "$room"' EXIT
-failures=0
 command -v python3 >/dev/null || exit 77
 
-fail() {
-    echo "does not hold: $1"
-    failures=$((failures + 1))
-}
 # member KEY FILE: of the JSON object in FILE
 member() {
     python3 -c 'import json, sys; print(json.load(open(sys.argv[2]))[sys.argv[1]])' "$1" "$2"
@@ -171,5 +164,4 @@ PY
     done
 done
 
-[ $failures = 0 ] && echo "files hold"
-[ $failures = 0 ]
+finish "files hold"

@@ -1,4 +1,4 @@
-// fuzz_api -max_len=100 -entropic=0 -len_control=0 NEW tests/fuzz/corpus/api
+// fuzz_api -max_len=64 -entropic=0 -len_control=0 NEW tests/fuzz/corpus/api
 #include "fuzz_api.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);

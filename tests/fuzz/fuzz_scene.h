@@ -150,7 +150,7 @@ static inline void fuzz_scene_build(carom_scene* scene, int walk)
         return;
     }
     if (fuzz_scene_good(carom_model_create(scene, &model, &error), &error) && walk &&
-        carom_model_body_count(model) <= 5 && carom_model_vertex_count(model) < 60) {
+        carom_model_body_count(model) <= 5 && carom_model_vertex_count(model) <= 24) {
         fuzz_scene_walk(model);
         if (carom_model_term_count(model) > 0) {
             fuzz_scene_back(model);

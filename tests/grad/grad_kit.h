@@ -123,3 +123,14 @@ static inline void grad_kit_check(const grad_kit_scene* s)
     }
     grad_kit_close(&kit);
 }
+
+// All scenes, or those whose name contains the program's argument; what main returns.
+static inline int grad_kit_main(const grad_kit_scene* scenes, size_t count, int argc, char** argv)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (argc < 2 || strstr(scenes[i].name, argv[1])) {
+            grad_kit_check(&scenes[i]);
+        }
+    }
+    return check_failures != 0;
+}

@@ -110,10 +110,5 @@ static const grad_kit_scene scenes[] = {
 
 int main(int argc, char** argv)
 {
-    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
-        if (argc < 2 || strstr(scenes[i].name, argv[1])) {
-            grad_kit_check(&scenes[i]);
-        }
-    }
-    return check_failures != 0;
+    return grad_kit_main(scenes, sizeof scenes / sizeof *scenes, argc, argv);
 }

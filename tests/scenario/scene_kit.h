@@ -492,6 +492,18 @@ static inline double kit_tilt(const carom_body_state* a, const carom_body_state*
     return 2.0 * asin(fmin(1.0, cr_vec3_norm((cr_vec3){d.x, d.y, d.z})));
 }
 
+// The most that a coordinate of two runs of one scene differs, m.
+static inline double kit_differ(kit* a, kit* b)
+{
+    double most = 0.0;
+    carom_sim_vertices(a->sim, a->x);
+    carom_sim_vertices(b->sim, b->x);
+    for (int32_t i = 0; i < 3 * a->vertex_count; i++) {
+        most = fmax(most, fabs(a->x[i] - b->x[i]));
+    }
+    return most;
+}
+
 static inline double kit_apart(const carom_body_state* a, const carom_body_state* b)
 {
     return cr_vec3_norm(cr_vec3_sub(cr_vec3_load(a->position), cr_vec3_load(b->position)));

@@ -14,17 +14,6 @@ static void settle(kit* k, double kinetic, double seconds)
     }
 }
 
-static double apart(kit* a, kit* b)
-{
-    double most = 0.0;
-    carom_sim_vertices(a->sim, a->x);
-    carom_sim_vertices(b->sim, b->x);
-    for (int32_t i = 0; i < 3 * a->vertex_count; i++) {
-        most = fmax(most, fabs(a->x[i] - b->x[i]));
-    }
-    return most;
-}
-
 // A strip that hangs by its upper edge.
 static void test_the_statics_of_a_strip(void)
 {
@@ -49,9 +38,9 @@ static void test_the_statics_of_a_strip(void)
             low = fmin(low, two[1]->x[3 * v + 2]);
         }
         CHECK_NEAR(-0.5 - low, 0.01890497, 0.01 * 0.01890497);
-        CHECK_NEAR(apart(two[0], two[1]), 0, 1e-9);
+        CHECK_NEAR(kit_differ(two[0], two[1]), 0, 1e-9);
         printf("  h %g: longer by %.7g m, %.2g m from the coupled solver's shape\n", steps[i],
-               -0.5 - low, apart(two[0], two[1]));
+               -0.5 - low, kit_differ(two[0], two[1]));
         kit_close(two[0]);
         kit_close(two[1]);
     }

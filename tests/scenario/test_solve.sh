@@ -1,20 +1,16 @@
 #!/bin/sh
 # The shipped inverse problems are solved by carom optimize as it comes, and the scene it writes
 # does what was asked for.
-set -u
-carom=$1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-bad=0
+. tests/kit.sh
 
 # solve NAME ITERATIONS CHECK: optimises examples/NAME.json within so many iterations. CHECK is
 # Python that sees r (what optimize says), end (the bodies after a run of the scene found) and value
 # (of a parameter by its name), and has to be true.
 solve() {
-    "$carom" optimize "examples/$1.json" --iterations "$2" --out "$dir/$1.json" --json \
-        >"$dir/said" 2>"$dir/error" &&
-        "$carom" run "$dir/$1.json" --json >"$dir/ran" 2>>"$dir/error" &&
-        python3 - "$dir/said" "$dir/ran" "$3" <<'CHECK' || {
+    "$carom" optimize "examples/$1.json" --iterations "$2" --out "$room/$1.json" --json \
+        >"$room/said" 2>"$room/error" &&
+        "$carom" run "$room/$1.json" --json >"$room/ran" 2>>"$room/error" &&
+        python3 - "$room/said" "$room/ran" "$3" <<'CHECK' || {
 import json, sys
 from math import hypot
 r, ran = (json.load(open(path)) for path in sys.argv[1:3])
@@ -27,9 +23,8 @@ if not eval("(" + sys.argv[3] + ")"):
     print("  not so:", sys.argv[3], value, end)
     sys.exit(1)
 CHECK
-            cat "$dir/error"
-            echo "examples/$1.json is not solved"
-            bad=1
+            cat "$room/error"
+            fail "examples/$1.json is solved"
         }
 }
 
@@ -46,4 +41,4 @@ solve curtain 100 'abs(value["strip.stretch"][0] - 40) < 1e-4 and
 # flat: half its thickness above the ground, at rest
 solve domino 100 'r["objective_end"] < 1e-9 and abs(end["domino"]["position"][2] - 0.01) < 1e-3
     and max(map(abs, end["domino"]["angular_velocity"])) < 1e-6'
-exit $bad
+finish "all are solved"

@@ -164,6 +164,40 @@ static void test_few_iterations(void)
     }
 }
 
+// A step that is eased has no more parts than any other.
+static void test_no_more_parts_than_allowed(void)
+{
+    int eased = 0;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        const pile p = {.seed = seed,
+                        .bodies = 8,
+                        .mass_ratio = 1e4,
+                        .speed = 10,
+                        .dt = 1.0 / 60,
+                        .friction = 1.5};
+        carom_scene* scene = NULL;
+        carom_model* model = NULL;
+        carom_sim* sim = NULL;
+        carom_error error = {0};
+        char* text = pile_scene(&p);
+        CHECK(carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK);
+        CHECK(carom_scene_set(scene, "world.max_iterations", "4", &error) == CAROM_OK);
+        CHECK(carom_scene_set(scene, "world.max_halvings", "1", &error) == CAROM_OK);
+        CHECK(carom_model_create(scene, &model, &error) == CAROM_OK);
+        CHECK(carom_sim_create(model, 1, &sim, &error) == CAROM_OK);
+        for (int step = 0; step < 40 && carom_sim_step(sim, &error) == CAROM_OK; step++) {
+            CHECK(carom_sim_info(sim).parts <= 2);
+            eased += carom_sim_info(sim).eased;
+        }
+        carom_sim_destroy(sim);
+        carom_model_destroy(model);
+        carom_scene_destroy(scene);
+        free(text);
+    }
+    CHECK(eased > 0); // or nothing was seen
+    printf("  %d eased\n", eased);
+}
+
 // A step that is stopped leaves the state as it was, and the next one goes on as if nothing had
 // been.
 static void test_a_step_can_be_stopped(void)
@@ -202,5 +236,6 @@ int main(void)
     RUN(test_light_under_heavy);
     RUN(test_piles);
     RUN(test_few_iterations);
+    RUN(test_no_more_parts_than_allowed);
     return check_failures != 0;
 }

@@ -193,6 +193,25 @@ static void test_cholesky_solves_as_dense_does(void)
     cr_block_factor_destroy(f);
 }
 
+// Factors the matrix, whose numbers stand in dense too, and solves with it and its transpose.
+static void check_lu(cr_block_factor* f, const cr_block_matrix* m, uint64_t* seed)
+{
+    const int32_t n = m->scalar_count;
+    CHECK(cr_block_factor_analyse(f, m) == CAROM_OK);
+    CHECK(cr_block_factor_lu(f, m) == CAROM_OK);
+    for (int transposed = 0; transposed < 2; transposed++) {
+        double b[most_scalars], x[most_scalars];
+        random_vector(n, seed, b);
+        memcpy(x, b, sizeof x);
+        if (transposed) {
+            cr_block_factor_solve_transposed(f, x);
+        } else {
+            cr_block_factor_solve(f, x);
+        }
+        CHECK(check_backward_error(n, dense, transposed, x, b) < 1e-12);
+    }
+}
+
 // The diagonal here does not dominate; exchanges inside supernodes are needed and are enough.
 static void test_lu_solves_both_ways(void)
 {
@@ -203,20 +222,7 @@ static void test_lu_solves_both_ways(void)
         const pattern p = random_pattern(&seed);
         build(&m, &p, trial % 5 == 0); // a symmetric matrix may be given to LU as well
         fill(&m, &seed, trial % 2 ? 30.0 : 8.0);
-        const int32_t n = m.scalar_count;
-        CHECK(cr_block_factor_analyse(f, &m) == CAROM_OK);
-        CHECK(cr_block_factor_lu(f, &m) == CAROM_OK);
-        for (int transposed = 0; transposed < 2; transposed++) {
-            double b[most_scalars], x[most_scalars];
-            random_vector(n, &seed, b);
-            memcpy(x, b, sizeof x);
-            if (transposed) {
-                cr_block_factor_solve_transposed(f, x);
-            } else {
-                cr_block_factor_solve(f, x);
-            }
-            CHECK(check_backward_error(n, dense, transposed, x, b) < 1e-12);
-        }
+        check_lu(f, &m, &seed);
     }
     cr_block_matrix_release(&m);
     cr_block_factor_destroy(f);
@@ -233,7 +239,6 @@ static void test_lu_of_stiff_sliding_contacts(void)
         const pattern p = random_pattern(&seed);
         build(&m, &p, 0);
         memset(dense, 0, sizeof dense);
-        const int32_t n = m.scalar_count;
         for (int32_t i = 0; i < p.block_count; i++) {
             double w[36] = {0};
             for (int32_t k = 0; k < p.size[i]; k++) {
@@ -261,19 +266,7 @@ static void test_lu_of_stiff_sliding_contacts(void)
                 }
             }
         }
-        CHECK(cr_block_factor_analyse(f, &m) == CAROM_OK);
-        CHECK(cr_block_factor_lu(f, &m) == CAROM_OK);
-        for (int transposed = 0; transposed < 2; transposed++) {
-            double b[most_scalars], x[most_scalars];
-            random_vector(n, &seed, b);
-            memcpy(x, b, sizeof x);
-            if (transposed) {
-                cr_block_factor_solve_transposed(f, x);
-            } else {
-                cr_block_factor_solve(f, x);
-            }
-            CHECK(check_backward_error(n, dense, transposed, x, b) < 1e-12);
-        }
+        check_lu(f, &m, &seed);
     }
     cr_block_matrix_release(&m);
     cr_block_factor_destroy(f);

@@ -1,8 +1,9 @@
-// Replays every file of tests/fuzz/corpus through the entry points of the fuzzers, in every build.
-// Each also goes through with its end cut off at every length, and with single bytes changed.
+// Replays every file of tests/fuzz/corpus through the entry points of the fuzzers, in every build:
+// whole, cut off, and with single bytes changed.
 #include "../fuzz/fuzz.h"
 #include "../fuzz/fuzz_api.h"
 #include "../fuzz/fuzz_import.h"
+#include "../fuzz/fuzz_trajectory.h"
 #include "check.h"
 #include "mesh/read_obj.h"
 #include "mesh/read_off.h"
@@ -12,92 +13,26 @@
 
 enum { MOST = 1 << 16 };
 
+typedef void fuzz_bytes(const uint8_t* data, size_t size);
+
 static int32_t files, runs;
 
 // A block of just this size, so that a byte read beyond it is seen by the sanitizer.
-static void replay(fuzz_reader* read, const unsigned char* data, size_t size)
+static void replay(fuzz_bytes* run, const uint8_t* data, size_t size)
 {
-    unsigned char* exact = malloc(size ? size : 1);
+    uint8_t* exact = malloc(size ? size : 1);
     CHECK(exact != NULL);
     if (exact) {
         memcpy(exact, data, size);
-        fuzz_read(read, exact, size);
+        run(exact, size);
         free(exact);
         runs++;
     }
 }
 
-static void replay_file(fuzz_reader* read, const char* path)
-{
-    static unsigned char data[MOST];
-    FILE* file = fopen(path, "rb");
-    CHECK(file != NULL);
-    if (!file) {
-        return;
-    }
-    const size_t size = fread(data, 1, sizeof data, file);
-    fclose(file);
-    CHECK(size < MOST); // a corpus of small files
-    replay(read, data, size);
-    const size_t step = size / 200 + 1;
-    for (size_t n = 0; n < size; n += step) {
-        replay(read, data, n);
-    }
-    uint64_t seed = size;
-    for (int i = 0; i < 200 && size > 0; i++) {
-        unsigned char* byte = data + check_random_bits(&seed) % size;
-        const unsigned char old = *byte;
-        *byte = (unsigned char)check_random_bits(&seed);
-        replay(read, data, size);
-        *byte = old;
-    }
-    files++;
-}
-
-static void replay_folder(fuzz_reader* read, const char* format)
-{
-    char folder[500], path[900];
-    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", CAROM_SOURCE, format);
-    DIR* dir = opendir(folder);
-    CHECK(dir != NULL);
-    const int32_t before = files;
-    for (struct dirent* entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
-        if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            replay_file(read, path);
-        }
-    }
-    if (dir) {
-        closedir(dir);
-    }
-    CHECK(files > before + 4);
-}
-
-static void test_obj(void)
-{
-    replay_folder(cr_read_obj, "obj");
-}
-
-static void test_ply(void)
-{
-    replay_folder(cr_read_ply, "ply");
-}
-
-static void test_stl(void)
-{
-    replay_folder(cr_read_stl, "stl");
-}
-
-static void test_off(void)
-{
-    replay_folder(cr_read_off, "off");
-}
-
-// Scenes, imports and programs of calls: each as it is, cut off, and with bytes changed. A run of
-// these takes longer than reading a mesh, so there are fewer.
-typedef void fuzz_bytes(const uint8_t* data, size_t size);
-
-static void replay_bytes(fuzz_bytes* run, const char* path)
+// Besides the whole file: about `times` of its beginnings, and as many copies with one byte
+// changed.
+static void replay_file(fuzz_bytes* run, int times, const char* path)
 {
     static uint8_t data[MOST];
     FILE* file = fopen(path, "rb");
@@ -107,33 +42,34 @@ static void replay_bytes(fuzz_bytes* run, const char* path)
     }
     const size_t size = fread(data, 1, sizeof data, file);
     fclose(file);
-    CHECK(size < MOST);
-    run(data, size);
+    CHECK(size < MOST); // a corpus of small files
+    replay(run, data, size);
+    const size_t step = size / (size_t)times + 1;
+    for (size_t n = 0; n < size; n += step) {
+        replay(run, data, n);
+    }
     uint64_t seed = size;
-    for (int i = 0; i < 12 && size > 0; i++) {
+    for (int i = 0; i < times && size > 0; i++) {
         uint8_t* byte = data + check_random_bits(&seed) % size;
         const uint8_t old = *byte;
         *byte = (uint8_t)check_random_bits(&seed);
-        run(data, size);
-        run(data, check_random_bits(&seed) % size);
+        replay(run, data, size);
         *byte = old;
-        runs += 2;
     }
     files++;
-    runs++;
 }
 
-static void replay_all(fuzz_bytes* run, const char* what)
+static void replay_folder(fuzz_bytes* run, int times, const char* name)
 {
     char folder[500], path[900];
-    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", CAROM_SOURCE, what);
+    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", CAROM_SOURCE, name);
     DIR* dir = opendir(folder);
     CHECK(dir != NULL);
     const int32_t before = files;
     for (struct dirent* entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
         if (entry->d_name[0] != '.') {
             snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            replay_bytes(run, path);
+            replay_file(run, times, path);
         }
     }
     if (dir) {
@@ -142,41 +78,85 @@ static void replay_all(fuzz_bytes* run, const char* what)
     CHECK(files > before + 4);
 }
 
-static void test_scene(void)
+// ---- meshes: quick to read
+
+enum { MANY = 200 };
+
+static void read_obj(const uint8_t* data, size_t size)
 {
-    replay_all(fuzz_scene, "scene");
+    fuzz_read(cr_read_obj, data, size);
 }
 
-static void test_import(void)
+static void read_ply(const uint8_t* data, size_t size)
 {
-    replay_all(fuzz_import, "import");
-    fuzz_import_tidy();
+    fuzz_read(cr_read_ply, data, size);
 }
 
-static void test_api(void)
+static void read_stl(const uint8_t* data, size_t size)
 {
-    replay_all(fuzz_api_run, "api");
-    fuzz_api_tidy();
+    fuzz_read(cr_read_stl, data, size);
+}
+
+static void read_off(const uint8_t* data, size_t size)
+{
+    fuzz_read(cr_read_off, data, size);
+}
+
+static void read_any(const uint8_t* data, size_t size)
+{
+    fuzz_read(cr_mesh_file_parse, data, size);
+}
+
+static void test_meshes(void)
+{
+    replay_folder(read_obj, MANY, "obj");
+    replay_folder(read_ply, MANY, "ply");
+    replay_folder(read_stl, MANY, "stl");
+    replay_folder(read_off, MANY, "off");
 }
 
 // Every file as every format, picked by content: none may be more than refused.
 static void test_any(void)
 {
-    replay_folder(cr_mesh_file_parse, "obj");
-    replay_folder(cr_mesh_file_parse, "ply");
-    replay_folder(cr_mesh_file_parse, "stl");
-    replay_folder(cr_mesh_file_parse, "off");
+    replay_folder(read_any, MANY, "obj");
+    replay_folder(read_any, MANY, "ply");
+    replay_folder(read_any, MANY, "stl");
+    replay_folder(read_any, MANY, "off");
+}
+
+// ---- scenes, imports, trajectories, programs of calls: a run of these takes longer
+
+enum { SOME = 15 };
+
+static void test_scene(void)
+{
+    replay_folder(fuzz_scene, SOME, "scene");
+}
+
+static void test_import(void)
+{
+    replay_folder(fuzz_import, SOME, "import");
+    fuzz_import_tidy();
+}
+
+static void test_trajectory(void)
+{
+    replay_folder(fuzz_trajectory, MANY, "trajectory");
+}
+
+static void test_api(void)
+{
+    replay_folder(fuzz_api_run, SOME, "api");
+    fuzz_api_tidy();
 }
 
 int main(void)
 {
-    RUN(test_obj);
-    RUN(test_ply);
-    RUN(test_stl);
-    RUN(test_off);
+    RUN(test_meshes);
     RUN(test_any);
     RUN(test_scene);
     RUN(test_import);
+    RUN(test_trajectory);
     RUN(test_api);
     printf("%d files, %d runs\n", files, runs);
     return check_failures != 0;

@@ -1,4 +1,5 @@
-// Sine, cosine, exponential and arc tangent against the same in long double, where that is longer.
+// Sine, cosine, exponential, logarithm and arc tangent against the same in long double, where that
+// is longer.
 #include "check.h"
 #include "math/scalar.h"
 #include <float.h>
@@ -76,6 +77,43 @@ static void test_exponential(void)
     CHECK(isnan(cr_exp((double)NAN)));
 }
 
+static void test_exponential_less_one(void)
+{
+    uint64_t seed = 7;
+    double worst = 0;
+    for (int i = 0; i < 300000; i++) {
+        const double x = i % 3 == 0   ? check_random(&seed, -745, 709.7)
+                         : i % 3 == 1 ? check_random(&seed, -3, 3)
+                                      : wild(&seed, -60, 1);
+        worst = fmax(worst, ulps(cr_expm1(x), expm1l((long double)x)));
+    }
+    printf("  exponential less one within %.3f units\n", worst);
+    if (long_enough) {
+        CHECK(worst <= allowed);
+    }
+    CHECK(cr_expm1(0) == 0 && cr_expm1(1e-300) == 1e-300);
+    CHECK(cr_expm1(-1000) == -1 && isinf(cr_expm1(1000)) && isnan(cr_expm1((double)NAN)));
+}
+
+static void test_logarithm(void)
+{
+    uint64_t seed = 8;
+    double worst = 0;
+    for (int i = 0; i < 300000; i++) {
+        const double x =
+            i % 3 == 0   ? ldexp(check_random(&seed, 1, 2), (int)check_random(&seed, -1074, 1023))
+            : i % 3 == 1 ? check_random(&seed, 0.3, 3)
+                         : 1 + wild(&seed, -50, -3);
+        worst = fmax(worst, ulps(cr_log(x), logl((long double)x)));
+    }
+    printf("  logarithm within %.3f units\n", worst);
+    if (long_enough) {
+        CHECK(worst <= allowed);
+    }
+    CHECK(cr_log(1) == 0 && cr_log(HUGE_VAL) == HUGE_VAL && cr_log(0) == -HUGE_VAL);
+    CHECK(isnan(cr_log(-1)) && isnan(cr_log((double)NAN)));
+}
+
 static void test_power(void)
 {
     double product = 1.0;
@@ -127,6 +165,8 @@ int main(void)
     RUN(test_sine_and_cosine);
     RUN(test_sine_at_the_edges);
     RUN(test_exponential);
+    RUN(test_exponential_less_one);
+    RUN(test_logarithm);
     RUN(test_power);
     RUN(test_arc_tangent);
     RUN(test_arc_tangent_at_the_edges);

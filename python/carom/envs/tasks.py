@@ -6,6 +6,14 @@ import numpy as np
 from .base import Env, cat
 
 
+def held_sheet(height: float) -> dict:
+    """A cloth of 1 m x 1 m and 81 nodes, held by its corners at this height."""
+    return {"name": "sheet", "type": "cloth", "position": [0, 0, height],
+            "mesh": {"sheet": {"width": 1, "height": 1, "nx": 8, "ny": 8}},
+            "density": 0.374, "stretch": 1000, "bend": 1e-4, "damping": 5e-3,
+            "thickness": 5e-4, "pins": [{"nodes": "corners"}]}
+
+
 class Object(Env):
     """A task in which one body has to come to a place."""
 
@@ -78,10 +86,7 @@ class Cloth(Object):
         return {"title": "A ball on a cloth that is moved by its corners",
                 "world": {"dt": 0.02, "duration": 1, "friction_speed": 0.01},
                 "bodies": [
-                    {"name": "sheet", "type": "cloth", "position": [0, 0, 0.5],
-                     "mesh": {"sheet": {"width": 1, "height": 1, "nx": 8, "ny": 8}},
-                     "density": 0.374, "stretch": 1000, "bend": 1e-4, "damping": 5e-3,
-                     "thickness": 5e-4, "pins": [{"nodes": "corners"}]},
+                    held_sheet(0.5),
                     {"name": "ball", "sphere": {"radius": 0.1}, "mass": 0.42,
                      "position": [0, 0, 0.602]}]}
 
@@ -104,10 +109,7 @@ class Marble(Object):
     def scene(self) -> dict:
         return {"title": "A marble on a sheet", "world": {"dt": 0.04, "duration": 2},
                 "bodies": [
-                    {"name": "sheet", "type": "cloth",
-                     "mesh": {"sheet": {"width": 1, "height": 1, "nx": 8, "ny": 8}},
-                     "density": 0.374, "stretch": 1000, "bend": 1e-4, "damping": 5e-3,
-                     "thickness": 5e-4, "pins": [{"nodes": "corners"}]},
+                    held_sheet(0),
                     {"name": "marble", "sphere": {"radius": 0.1}, "mass": 0.42,
                      "position": [0, 0, 0.11]}]}
 

@@ -1,0 +1,33 @@
+// grad_scenes.h - scenes that more than one test differentiates, each in a world of its own.
+#pragma once
+
+// A sheet held at two corners, everything that a sheet may have switched on.
+#define GRAD_SCENES_HANGING(WORLD)                                                                 \
+    "{" WORLD "'bodies': [{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.5,"     \
+    " 'height': 0.5, 'nx': 3, 'ny': 3}}, 'density': 0.2, 'stretch': 50, 'poisson': 0.25,"          \
+    " 'bend': 1e-4, 'damping': 0.01, 'bend_damping': 0.01, 'drag_normal': 0.5,"                    \
+    " 'drag_tangent': 0.1, 'velocity': [0.1, 0, 0.2], 'pins': [{'nodes': [0, 3]}]}],"              \
+    "'objective': {'terms': [{'what': 'position', 'of': 'sheet', 'node': 15,"                      \
+    " 'target': [0, 0, -0.3]}, {'what': 'velocity', 'of': 'sheet', 'at': 'always'},"               \
+    " {'what': 'energy', 'of': 'sheet', 'at': [0.05]}, {'what': 'momentum', 'of': 'sheet'}]},"     \
+    "'parameters': [{'of': 'sheet', 'what': 'position'}, {'of': 'sheet', 'what': 'velocity'},"     \
+    " {'of': 'sheet', 'what': 'density'}, {'of': 'sheet', 'what': 'stretch'},"                     \
+    " {'of': 'sheet', 'what': 'poisson'}, {'of': 'sheet', 'what': 'bend'},"                        \
+    " {'of': 'sheet', 'what': 'damping'}, {'of': 'sheet', 'what': 'bend_damping'},"                \
+    " {'of': 'sheet', 'what': 'drag_normal'}, {'of': 'sheet', 'what': 'drag_tangent'},"            \
+    " {'of': 'sheet', 'what': 'vertices'}, {'of': 'sheet', 'what': 'pins'},"                       \
+    " {'of': 'sheet', 'what': 'force'}, {'of': 'sheet', 'what': 'forces'},"                        \
+    " {'what': 'gravity'}, {'what': 'wind'}]}"
+
+// An irregular sheet by its four moduli, one of its pins moved by a script.
+#define GRAD_SCENES_MODULI(WORLD)                                                                  \
+    "{" WORLD "'bodies': [{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.5,"     \
+    " 'height': 0.5, 'nx': 3, 'ny': 3, 'jitter': 0.2}}, 'density': 0.2, 'c11': 50, 'c22': 40,"     \
+    " 'c12': 10, 'c33': 15, 'bend': 1e-3, 'damping': 0.02, 'pins': [{'nodes': [0], 'script':"      \
+    " {'keys': [{'time': 0}, {'time': 0.2, 'shift': [0.02, 0.01, 0.05]}]}}, {'nodes': [3]}]}],"    \
+    "'objective': {'terms': [{'what': 'position', 'of': 'sheet', 'node': 15,"                      \
+    " 'target': [0, 0, -0.3]}]},"                                                                  \
+    "'parameters': [{'of': 'sheet', 'what': 'c11'}, {'of': 'sheet', 'what': 'c22'},"               \
+    " {'of': 'sheet', 'what': 'c12'}, {'of': 'sheet', 'what': 'c33'},"                             \
+    " {'of': 'sheet', 'what': 'rest'}, {'of': 'sheet', 'what': 'script'},"                         \
+    " {'of': 'sheet', 'what': 'pins'}]}"
