@@ -245,6 +245,7 @@ static double present_lam(const cr_zone_line* line)
 static carom_status crowd(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
+    int32_t a = cr_zone_point_lone(task), b = a;
     zone->spot.count = 0;
     if (!cr_array_reserve(&zone->spot, 2 * zone->line.count)) {
         return CAROM_ERR_MEMORY;
@@ -253,8 +254,8 @@ static carom_status crowd(cr_zone* zone)
         const cr_zone_line* line = &zone->line.items[i];
         const cr_pair* pair = &task->candidate[line->row.candidate].pair;
         cr_zone_spot spot = {.line = i, .at = {0, 0, 0}};
-        const int32_t a = task->bodies->vertex_body[pair->v[0]];
-        const int32_t b = task->bodies->vertex_body[pair->v[3]];
+        a = cr_body_set_owner(task->bodies, a, pair->v[0]);
+        b = cr_body_set_owner(task->bodies, b, pair->v[3]);
         spot.body[0] = a < b ? a : b;
         spot.body[1] = a < b ? b : a;
         for (int k = 0; k < 4; k++) {
