@@ -188,7 +188,7 @@ int cr_backward_balance(cr_worker* worker, const cr_sim* sim, const cr_record* r
     }
     for (int32_t i = 0; i < count; i++) {
         const cr_record_row* row = &record->row.items[part->row_begin + i];
-        if (!cr_island_balance_row(sim->model, &row->candidate, row->lam,
+        if (!cr_island_balance_row(sim->model, &row->candidate, -1, row->lam,
                                    &worker->balance.items[i])) {
             return 0;
         }

@@ -54,6 +54,14 @@ carom_status cr_body_set_init(cr_body_set* set, int32_t body_count, int32_t vert
                               int32_t frame_count, int32_t node_count);
 void cr_body_set_release(cr_body_set* set);
 
+// The body of a vertex. `guess`, -1 for none, is looked at first: where it is right, as most often,
+// the table of all vertices, which is too long for a cache, is spared.
+static inline int32_t cr_body_set_owner(const cr_body_set* set, int32_t guess, int32_t vertex)
+{
+    const int right = guess >= 0 && vertex >= set->vertex[guess] && vertex < set->vertex[guess + 1];
+    return right ? guess : set->vertex_body[vertex];
+}
+
 // Coefficients of a pair of bodies: friction by the geometric mean, restitution by the larger.
 double cr_body_set_friction(const cr_body_set* set, int32_t a, int32_t b);
 double cr_body_set_restitution(const cr_body_set* set, int32_t a, int32_t b);

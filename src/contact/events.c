@@ -164,13 +164,15 @@ static carom_status begin_bodies(cr_events* events)
 static carom_status begin_near(cr_events* events)
 {
     const cr_events_task* task = events->task;
+    const int32_t lone = task->frame_count > 0 ? task->bodies->frame_body[task->frame[0]] : -1;
     int32_t last[2] = {-1, -1};
     cr_events_near near = {0};
     events->toi.count = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         const cr_pair* pair = &task->candidate[i].pair;
-        const int32_t body[2] = {task->bodies->vertex_body[pair->v[0]],
-                                 task->bodies->vertex_body[pair->v[3]]};
+        const int32_t body[2] = {
+            cr_body_set_owner(task->bodies, last[0] >= 0 ? last[0] : lone, pair->v[0]),
+            cr_body_set_owner(task->bodies, last[1] >= 0 ? last[1] : lone, pair->v[3])};
         for (int side = 0; side < 2; side++) {
             if (body[side] != last[side]) {
                 near.side[side] = find_member(task, body[side]);

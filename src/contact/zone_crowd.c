@@ -82,6 +82,7 @@ static int same_bodies(const cr_zone_spot* a, const cr_zone_spot* b)
 carom_status cr_zone_crowd_find(cr_zone* zone, int32_t count)
 {
     const cr_zone_task* task = zone->task;
+    int32_t a = cr_zone_point_lone(task), b = a;
     zone->spot.count = zone->beside.count = 0;
     if (!cr_array_reserve(&zone->spot, 2 * count)) {
         return CAROM_ERR_MEMORY;
@@ -90,8 +91,8 @@ carom_status cr_zone_crowd_find(cr_zone* zone, int32_t count)
     for (int32_t i = 0; i < count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         const cr_pair* pair = &task->candidate[line->row.candidate].pair;
-        const int32_t a = task->bodies->vertex_body[pair->v[0]];
-        const int32_t b = task->bodies->vertex_body[pair->v[3]];
+        a = cr_body_set_owner(task->bodies, a, pair->v[0]);
+        b = cr_body_set_owner(task->bodies, b, pair->v[3]);
         line->crowd = 1.0;
         spots[i] = (cr_zone_spot){
             .body = {a < b ? a : b, a < b ? b : a}, .line = i, .at = place_of(zone, line)};

@@ -169,6 +169,10 @@ void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
+static inline int32_t cr_zone_point_lone(const cr_zone_task* task) // the first body, -1: none
+{
+    return task->frame_count > 0 ? task->bodies->frame_body[task->frame[0]] : -1;
+}
 void cr_zone_point_begin(cr_zone* zone); // everything at the start, bodies not worked out
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 // How far the points are from where they were when the candidates were measured.

@@ -46,7 +46,7 @@ typedef struct owner {
 static void find_owner(const cr_zone_task* task, int32_t vertex, owner* of)
 {
     const cr_body_set* bodies = task->bodies;
-    const int32_t body = bodies->vertex_body[vertex];
+    const int32_t body = cr_body_set_owner(bodies, cr_zone_point_lone(task), vertex);
     *of = (owner){.from = bodies->vertex[body],
                   .to = bodies->vertex[body + 1],
                   .body = body,

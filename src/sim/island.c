@@ -121,12 +121,18 @@ void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h)
     }
 }
 
-int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, double lam,
-                          cr_balance_row* row)
+// A member, to guess by whose a vertex is; -1: there is none but cloth.
+static int32_t first_body(const cr_sim* sim, const cr_worker* worker)
+{
+    return worker->frame.count > 0 ? sim->model->bodies.frame_body[worker->frame.items[0]] : -1;
+}
+
+int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
+                          double lam, cr_balance_row* row)
 {
     *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance, .room = candidate->room};
     for (int side = 0; side < 2; side++) {
-        const int32_t b = model->bodies.vertex_body[candidate->pair.v[3 * side]];
+        const int32_t b = cr_body_set_owner(&model->bodies, guess, candidate->pair.v[3 * side]);
         if (model->bodies.kind[b] == CR_BODY_KINEMATIC || model->body_sheet[b] >= 0) {
             return 0;
         }
@@ -160,7 +166,8 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
         cr_balance_row row;
         candidate.compliance = rows[i].compliance;
         candidate.room = rows[i].room;
-        if (!cr_island_balance_row(sim->model, &candidate, rows[i].lam, &row)) {
+        if (!cr_island_balance_row(sim->model, &candidate, first_body(sim, worker), rows[i].lam,
+                                   &row)) {
             worker->balance.count = 0;
             return CAROM_OK;
         }
@@ -247,14 +254,14 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
 {
     cr_island_result* result = &sim->island.items[index];
     const cr_zone_row* rows;
-    const int32_t count = cr_zone_rows(worker->zone, &rows);
+    const int32_t count = cr_zone_rows(worker->zone, &rows), lone = first_body(sim, worker);
     result->memory.count = 0;
     for (int32_t i = 0; i < count; i++) {
         CR_ASSERT(worker->candidate); // rows are of candidates
         const cr_candidate* c = &worker->candidate[rows[i].candidate];
         const cr_contact contact = {
-            .body = {sim->model->bodies.vertex_body[c->pair.v[0]],
-                     sim->model->bodies.vertex_body[c->pair.v[3]]},
+            .body = {cr_body_set_owner(&sim->model->bodies, lone, c->pair.v[0]),
+                     cr_body_set_owner(&sim->model->bodies, lone, c->pair.v[3])},
             .point = rows[i].place,
             .normal = rows[i].at.n,
             .impulse = cr_vec3_scale(rows[i].lam / h,

@@ -73,7 +73,7 @@ static void release_finds(cr_near_finds* finds)
 {
     cr_array_release(&finds->found);
     cr_array_release(&finds->at);
-    cr_array_release(&finds->numbers);
+    cr_array_release(&finds->between);
 }
 
 void cr_near_release(cr_near* near)
@@ -279,7 +279,7 @@ static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
 static carom_status filter(const cr_near* near, const cr_near_look* look, cr_near_finds* finds)
 {
     const cr_model* model = near->model;
-    finds->found.count = finds->at.count = finds->numbers.count = 0;
+    finds->found.count = finds->at.count = finds->between.count = 0;
     int32_t body[2] = {-1, -1};
     int touch = 0;
     double thickness = 0.0;
@@ -288,12 +288,12 @@ static carom_status filter(const cr_near* near, const cr_near_look* look, cr_nea
         const cr_pair* pair = &near->pair.items[i];
         if (!is_of(&model->bodies, body[0], pair->v[0]) ||
             !is_of(&model->bodies, body[1], pair->v[3])) {
-            cr_candidate c = {0};
-            body[0] = body_of(&model->bodies, body[0], pair->v[0]);
-            body[1] = body_of(&model->bodies, body[1], pair->v[3]);
-            touch = between(near, body[0], body[1], &c);
-            thickness = c.thickness;
-            if (touch && !cr_array_push(&finds->numbers, c)) {
+            cr_near_between now = {0};
+            now.body[0] = body[0] = body_of(&model->bodies, body[0], pair->v[0]);
+            now.body[1] = body[1] = body_of(&model->bodies, body[1], pair->v[3]);
+            touch = between(near, body[0], body[1], &now.like);
+            thickness = now.like.thickness;
+            if (touch && !cr_array_push(&finds->between, now)) {
                 return CAROM_ERR_MEMORY;
             }
         }
@@ -303,7 +303,7 @@ static carom_status filter(const cr_near* near, const cr_near_look* look, cr_nea
         const double reach = look_at_pair(near, look, pair, body, &of);
         cr_closest closest;
         if (meets(&of, pair, 2.0 * thickness + reach, &closest)) {
-            const cr_near_found found = {*pair, finds->numbers.count - 1};
+            const cr_near_found found = {*pair, finds->between.count - 1};
             if (!cr_array_push(&finds->found, found) || !cr_array_push(&finds->at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
@@ -314,7 +314,7 @@ static carom_status filter(const cr_near* near, const cr_near_look* look, cr_nea
 
 static void write_candidate(const cr_near_finds* finds, int32_t i, cr_candidate* out)
 {
-    *out = finds->numbers.items[finds->found.items[i].numbers];
+    *out = finds->between.items[finds->found.items[i].between].like;
     out->pair = finds->found.items[i].pair;
     out->start = finds->at.items[i].distance;
 }
@@ -351,9 +351,9 @@ static void join(int32_t* parent, int32_t a, int32_t b)
 
 static int32_t island_of(const cr_near* near, const cr_near_found* c)
 {
-    const int32_t* vertex_body = near->model->bodies.vertex_body;
-    const int32_t a = near->body_island[vertex_body[c->pair.v[0]]];
-    return a >= 0 ? a : near->body_island[vertex_body[c->pair.v[3]]];
+    const int32_t* body = near->all.between.items[c->between].body;
+    const int32_t a = near->body_island[body[0]];
+    return a >= 0 ? a : near->body_island[body[1]];
 }
 
 // Joins the bodies of each role > 0, which is the number of one of them, from 1.
@@ -382,11 +382,9 @@ static carom_status group(cr_near* near, const int32_t* role)
         join_roles(near, role);
     }
     for (int32_t i = 0; i < near->all.found.count; i++) {
-        const cr_pair* pair = &near->all.found.items[i].pair;
-        const int32_t a = model->bodies.vertex_body[pair->v[0]];
-        const int32_t b = model->bodies.vertex_body[pair->v[3]];
-        if (moves(model, a) && moves(model, b)) {
-            join(near->parent, a, b);
+        const int32_t* body = near->all.between.items[near->all.found.items[i].between].body;
+        if (moves(model, body[0]) && moves(model, body[1])) {
+            join(near->parent, body[0], body[1]);
         }
     }
     near->island.count = 0;

@@ -15,14 +15,20 @@ typedef struct cr_island {
 // A pair on its way to its island.
 typedef struct cr_near_found {
     cr_pair pair;
-    int32_t numbers; // of its bodies, in cr_near.numbers
+    int32_t between; // in cr_near_finds.between
 } cr_near_found;
+
+// What the candidates of two bodies have in common.
+typedef struct cr_near_between {
+    int32_t body[2];   // A, B
+    cr_candidate like; // all but the pair and its start
+} cr_near_between;
 
 // What was found, in the order of the pairs.
 typedef struct cr_near_finds {
     CR_ARRAY(cr_near_found) found;
-    CR_ARRAY(cr_closest) at;        // of each at the start of the step
-    CR_ARRAY(cr_candidate) numbers; // what the candidates of two bodies have in common
+    CR_ARRAY(cr_closest) at; // of each at the start of the step
+    CR_ARRAY(cr_near_between) between;
 } cr_near_finds;
 
 // Keeps its memory between steps.

@@ -129,10 +129,11 @@ carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, d
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
                                 double to);
 // island.c: the energy balance of one part with the rows in worker->balance, as a task; the rows
-// come by cr_island_balance_row, which says no where a moving obstacle does work.
+// come by cr_island_balance_row, which says no where a moving obstacle does work. guess: a body
+// that may be one of the two, or -1.
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h);
-int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, double lam,
-                          cr_balance_row* row);
+int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
+                          double lam, cr_balance_row* row);
 // island.c: v and om at the end of a part by the zone alone, into motion.
 void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h);
 // island.c: moves the members of one island through the step, in parts if it must.

@@ -62,17 +62,17 @@ static cost run(int n, int steps)
     for (int i = 0; i < steps; i++) {
         CHECK(carom_sim_step(sim, &error) == CAROM_OK);
         const carom_step_info info = carom_sim_info(sim);
-        c.candidates += near->all.found.count;
+        c.candidates += near->order.count;
         c.pairs += near->pair.count;
         c.iterations += info.iterations;
         c.retries += info.retries;
-        c.most_candidates = fmax(c.most_candidates, near->all.found.count);
+        c.most_candidates = fmax(c.most_candidates, near->order.count);
     }
     c.bytes = (double)near->pair.capacity * sizeof(cr_pair) +
-              (double)near->all.numbers.capacity * sizeof(cr_candidate) +
+              (double)near->order.capacity * sizeof(int32_t) +
               (double)near->all.found.capacity * sizeof(cr_near_found) +
-              (double)near->all.at.capacity * sizeof(cr_closest) +
-              (double)near->order.capacity * sizeof(int32_t);
+              (double)near->all.between.capacity * sizeof(cr_near_between) +
+              (double)near->all.at.capacity * sizeof(cr_closest);
     free(text);
     carom_sim_destroy(sim);
     carom_model_destroy(model);
