@@ -39,6 +39,7 @@ typedef struct cr_events_near {
     int32_t candidate;
     int32_t side[2]; // body of A and of B, -1: its motion is given
     int32_t row;     // in the group that is being made
+    int32_t stop;    // its row in the last impact it took part in, -1: none
     int32_t rests;   // nonzero: touches at the start of the step and keeps still
     double start;    // m, gap at the start of the step
     double gap;      // m, in the group that is being made
