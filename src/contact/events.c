@@ -186,6 +186,7 @@ static carom_status begin_near(cr_events* events)
         near.candidate = i;
         near.still = stays(task, pair, near.side);
         near.row = CR_EVENTS_GROUP_UNSEEN;
+        near.stop = -1;
         const int may = cr_events_path_first(events, &near);
         if (!cr_array_push(&events->near, near) ||
             !cr_array_push(&events->toi, may ? 0.0 : HUGE_VAL)) {

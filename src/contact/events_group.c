@@ -289,6 +289,7 @@ static carom_status add_row(group* g, cr_events_near* near)
     row.ramp =
         events->task->bounce_floor * events->task->h * gained + cr_events_path_floor(events, near);
     near->row = g->impact->row_end - g->impact->row_begin;
+    near->stop = g->impact->support ? -1 : g->impact->row_end;
     if (!cr_array_push(&events->row, row)) {
         return CAROM_ERR_MEMORY;
     }

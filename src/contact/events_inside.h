@@ -41,6 +41,7 @@ typedef struct cr_events_near {
     int32_t still;    // nonzero: points whose motion is given end where they begin
     int32_t shape[2]; // from the vertices of A, B to those of the body that stands for its shape
     int32_t row;      // in the group that is being made
+    int32_t stop;     // its row in the last impact it took part in, -1: none
     int32_t rests;    // nonzero: touches at the start of the step and keeps still
     double start;     // m, gap at the start of the step
     double gap;       // m, in the group that is being made

@@ -456,9 +456,31 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
     return room > 1.001 * way + cr_events_path_tolerance(events, near);
 }
 
+// Whether a pair was stopped by the last impact of both its bodies: it touches from then on, for
+// the rows of one impact are hit together, where their mean gap is 0.
+static int stopped(const cr_events* events, const cr_events_near* near)
+{
+    if (near->stop < 0 || near->stop >= events->row.count ||
+        events->row.items[near->stop].candidate != near->candidate ||
+        !events->row.items[near->stop].active) {
+        return 0;
+    }
+    for (int side = 0; side < 2; side++) {
+        if (near->side[side] >= 0) {
+            const cr_events_body* body = &events->body.items[near->side[side]];
+            const int32_t last = events->segment.items[body->segment].impact;
+            if (last < 0 || near->stop < events->impact.items[last].row_begin ||
+                near->stop >= events->impact.items[last].row_end) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
 static int touching(const cr_events* events, const cr_events_near* near, const look* l)
 {
-    return !(l->gap > touches * cr_events_path_tolerance(events, near));
+    return !(l->gap > touches * cr_events_path_tolerance(events, near)) || stopped(events, near);
 }
 
 int cr_events_path_first(cr_events* events, cr_events_near* near)
@@ -513,9 +535,11 @@ double cr_events_path_search(cr_events* events, cr_events_near* near)
             return HUGE_VAL;
         }
         // Of a turning body the rate is the mean of its path, which differs from what it closes by
-        // now. Where it is much less the root is ill defined, and so would be all that follows
+        // now. Where it is much less the root is ill defined, and so would be all that follows. At
+        // the root it has to be an impact still: it may be where it was stopped a moment ago.
         const double now = closing(events, near, &l);
-        if (now > threshold && -l.rate > well_defined * now && step_back(events, near, &l)) {
+        if (now > threshold && -l.rate > well_defined * now && step_back(events, near, &l) &&
+            closing(events, near, &l) > threshold) {
             return l.s;
         }
         return HUGE_VAL;
