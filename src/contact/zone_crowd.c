@@ -294,7 +294,7 @@ static void point_adj(const cr_zone* zone, const cr_zone_point* point, cr_vec3 b
     if (!bars) {
         return;
     }
-    if (rigid) {
+    if (block && rigid) {
         const int32_t f = block->frame;
         const cr_vec3 b = cr_mat3_tapply(block->body.r_p, cr_mat3_apply(block->body.r, point->p));
         cr_vec3_add_to(&bars->t0[f], bar);
