@@ -247,14 +247,15 @@ static cr_vec3 point_moved(const cr_zone* zone, const cr_zone_point* point, cons
                            const cr_zone_tangents* by)
 {
     const cr_zone_block* block = point->block >= 0 ? &zone->block.items[point->block] : NULL;
+    const int rigid = block && point->rigid;
     cr_vec3 dx = {0, 0, 0}, turn = {0, 0, 0};
-    if (z && block && point->rigid) {
+    if (z && rigid) {
         turn = cr_vec3_load(z + block->first);
         dx = cr_vec3_load(z + block->first + 3);
     } else if (z && block) {
         dx = cr_vec3_load(z + block->first);
     }
-    if (by && point->rigid) {
+    if (by && rigid) {
         const int32_t f = block->frame;
         const cr_vec3 b = cr_mat3_tapply(block->body.r_p, cr_mat3_apply(block->body.r, point->p));
         const cr_vec3 p = by->p ? by->p[point->vertex] : (cr_vec3){0, 0, 0};
@@ -270,7 +271,7 @@ static cr_vec3 point_moved(const cr_zone* zone, const cr_zone_point* point, cons
         const cr_vec3 o0 = by->obstacle0[point->vertex], o1 = by->obstacle1[point->vertex];
         dx = cr_vec3_add_scaled(cr_vec3_add(dx, o0), zone->task->to, cr_vec3_sub(o1, o0));
     }
-    if (point->rigid) {
+    if (rigid) {
         const cr_vec3 arm = cr_mat3_apply(block->body.r, point->p);
         dx = cr_vec3_add(dx, cr_vec3_cross(cr_mat3_apply(block->body.jth, turn), arm));
     }
@@ -282,7 +283,8 @@ static void point_adj(const cr_zone* zone, const cr_zone_point* point, cr_vec3 b
                       cr_zone_bars* bars)
 {
     const cr_zone_block* block = point->block >= 0 ? &zone->block.items[point->block] : NULL;
-    if (z && point->rigid) {
+    const int rigid = block && point->rigid;
+    if (z && rigid) {
         const cr_vec3 arm = cr_mat3_apply(block->body.r, point->p);
         cr_vec3_accumulate(z + block->first,
                            cr_mat3_tapply(block->body.jth, cr_vec3_cross(arm, bar)));
@@ -293,7 +295,7 @@ static void point_adj(const cr_zone* zone, const cr_zone_point* point, cr_vec3 b
     if (!bars) {
         return;
     }
-    if (point->rigid) {
+    if (block && rigid) {
         const int32_t f = block->frame;
         const cr_vec3 b = cr_mat3_tapply(block->body.r_p, cr_mat3_apply(block->body.r, point->p));
         cr_vec3_add_to(&bars->t0[f], bar);

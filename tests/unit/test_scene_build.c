@@ -531,7 +531,12 @@ static void test_goals(void)
         CHECK(t[0].what == CR_GOAL_POSITION && t[0].norm == CR_GOAL_NORM && t[0].weight == 2);
         CHECK_NEAR(t[0].target[2], 3, 0);
         const cr_vec3 vertex = cr_vec3_load(m->bodies.p + 3); // the point is vertex 1
-        CHECK_NEAR(cr_vec3_norm(cr_vec3_sub(cr_vec3_load(t[0].point), vertex)), 0, 1e-14);
+        const int32_t f = m->bodies.frame[t[0].body];
+        const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(m->own_q + 4 * f));
+        const cr_vec3 at = cr_vec3_add(cr_mat3_apply(own, cr_vec3_load(t[0].point)),
+                                       cr_vec3_load(m->own_t + 3 * f));
+        CHECK(t[0].aside);
+        CHECK_NEAR(cr_vec3_norm(cr_vec3_sub(at, vertex)), 0, 1e-14);
         CHECK(t[1].when == CR_GOAL_TIMES && t[1].time_count == 2 && t[1].body == 2);
         CHECK(t[1].node == m->sheet_node[1] + 5);
         CHECK_NEAR(t[1].target[4], 5, 0);
