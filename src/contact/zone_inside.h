@@ -148,7 +148,6 @@ static inline int32_t cr_zone_point_lone(const cr_zone_task* task) // the first 
 {
     return task->frame_count > 0 ? task->bodies->frame_body[task->frame[0]] : -1;
 }
-void cr_zone_point_begin(cr_zone* zone); // everything at the start, bodies not worked out
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 
 // zone_line.c: the rows of an iterate.
