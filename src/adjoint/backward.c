@@ -640,12 +640,24 @@ static void obstacles_adj(cr_backward* b, const cr_sim* sim, int placed, cr_stat
     }
 }
 
+// Vertices of rigid bodies are nobody's obstacle, and nearly all there are.
+static void clear_obstacles(cr_backward* b)
+{
+    const cr_body_set* bodies = &b->model->bodies;
+    for (int32_t i = 0; i < bodies->body_count; i++) {
+        const int32_t from = bodies->vertex[i];
+        const size_t count = (size_t)(bodies->vertex[i + 1] - from);
+        if (bodies->kind[i] != CR_BODY_RIGID && count > 0) {
+            memset(b->zone.obstacle0 + from, 0, count * sizeof(cr_vec3));
+            memset(b->zone.obstacle1 + from, 0, count * sizeof(cr_vec3));
+        }
+    }
+}
+
 carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* record,
                               cr_state_bars* bars, cr_gradient* gradient)
 {
-    const size_t vertices = (size_t)b->model->bodies.vertex_count;
-    memset(b->zone.obstacle0, 0, vertices * sizeof(cr_vec3));
-    memset(b->zone.obstacle1, 0, vertices * sizeof(cr_vec3));
+    clear_obstacles(b);
     const int64_t step = sim->state.step;
     const double time = sim->state.time;
     sim->state.step = record->step;

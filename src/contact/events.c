@@ -166,6 +166,7 @@ static carom_status begin_near(cr_events* events)
     const cr_events_task* task = events->task;
     const int32_t lone = task->frame_count > 0 ? task->bodies->frame_body[task->frame[0]] : -1;
     int32_t last[2] = {-1, -1};
+    const cr_pair* seen = NULL;
     cr_events_near near = {0};
     events->toi.count = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
@@ -184,7 +185,10 @@ static carom_status begin_near(cr_events* events)
             continue;
         }
         near.candidate = i;
-        near.still = stays(task, pair, near.side);
+        const int same = seen && near.side[1] >= 0 && pair->kind == seen->kind &&
+                         memcmp(pair->v, seen->v, 3 * sizeof *pair->v) == 0;
+        near.still = same ? near.still : stays(task, pair, near.side);
+        seen = pair; // many points are over one face
         near.row = CR_EVENTS_GROUP_UNSEEN;
         near.stop = -1;
         const int may = cr_events_path_first(events, &near);

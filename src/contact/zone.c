@@ -874,7 +874,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
                     task->max_iterations < 2 * patience ? task->max_iterations / 2 : patience};
     const int holds = zone->rubbing && task->member_sheet_count == 0; // sheets prefer shorter steps
     s.most = holds && s.most > SOON ? SOON : s.most;
-    cr_zone_point_begin(zone);
+    cr_zone_point_place(zone);
     s.step = set_out(zone);
     status = zone->seen == CAROM_OK ? iterate(zone, &s) : zone->seen;
     if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {

@@ -173,7 +173,6 @@ static inline int32_t cr_zone_point_lone(const cr_zone_task* task) // the first 
 {
     return task->frame_count > 0 ? task->bodies->frame_body[task->frame[0]] : -1;
 }
-void cr_zone_point_begin(cr_zone* zone); // everything at the start, bodies not worked out
 void cr_zone_point_place(cr_zone* zone); // everything at zone->z and zone->along
 // How far the points are from where they were when the candidates were measured.
 void cr_zone_point_away(cr_zone* zone);

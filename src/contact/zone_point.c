@@ -214,17 +214,6 @@ void cr_zone_point_away(cr_zone* zone)
     name_movers(zone);
 }
 
-void cr_zone_point_begin(cr_zone* zone)
-{
-    for (int32_t i = 0; i < zone->point.count; i++) {
-        cr_zone_point* point = &zone->point.items[i];
-        point->moved = (cr_vec3){0, 0, 0};
-        point->x = point->x0;
-    }
-    zone->plane_of[0] = -1;
-    cr_zone_sheet_place(zone);
-}
-
 void cr_zone_point_place(cr_zone* zone)
 {
     const cr_motion* motion = zone->task->motion;
