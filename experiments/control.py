@@ -297,6 +297,8 @@ def report(kit, name, tried):
     kit.note("Episodes in which a step could not be taken and that were left out: " + ", ".join(
         f"{sum(run['failed'] for run in some)} of {method}'s" for method, some in runs.items())
         + f"; of the tests, which then count as not moved, {sum(run['untested'] for some in runs.values() for run in some)}.")
+    if list(kit.baseline_seeds) != list(range(kit.seeds)):
+        kit.note(f"DDPG was run with the seeds {', '.join(map(str, kit.baseline_seeds))} alone, for want of time.")
     kit.table("distance", ["method", "seed", "episode", "share_of_start"],
               [[method, run["asked"]["seed"], *point] for method, some in runs.items() for run in some for point in run["curve"]])
     lines = {}
