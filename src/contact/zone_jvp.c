@@ -363,7 +363,8 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
             at += task->sheet_node[s + 1] - task->sheet_node[s];
         }
         gather_right(zone, &by[i], zone->grad);
-        solve(zone, rows + (size_t)i * (size_t)task->candidate_count, zone->d);
+        // nothing touches: there is no list, and no place in it
+        solve(zone, rows ? rows + (size_t)i * (size_t)task->candidate_count : NULL, zone->d);
         scatter(zone, zone->d, &by[i]);
     }
     zone->task = task; // `own` ends here
