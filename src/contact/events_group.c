@@ -147,6 +147,7 @@ static double look_at(group* g, cr_events_near* near)
     }
     near->at = cr_events_path_closest(events, near, pose, s, x, given);
     near->gap = near->at.distance - events->task->candidate[near->candidate].thickness;
+    near->noise = CR_EVENTS_GAP_NOISE * cr_events_path_far(x);
     near->place = (cr_vec3){0};
     for (int k = 0; k < 4; k++) {
         near->place = cr_vec3_add_scaled(near->place, 0.5 * fabs(near->at.c[k]), x[k]);
@@ -414,18 +415,19 @@ static int settle_time(group* g)
     const double s0 = g->impact->time, h = events->task->h;
     double last = HUGE_VAL;
     for (int step = 0; step < ROOT_STEPS; step++) {
-        double gap = 0.0, rate = 0.0;
+        double gap = 0.0, rate = 0.0, noise = 0.0;
         for (int32_t i = 0; i < events->seen.count; i++) {
             if (seen(g, i)->row >= 0) {
                 rate += look_at(g, seen(g, i));
                 gap += seen(g, i)->gap;
+                noise += seen(g, i)->noise;
             }
         }
         if (gap == 0.0) {
             return 1;
         }
         const double move = -gap / rate;
-        if (fabs(move) < time_known * h && !(fabs(move) < 0.5 * last)) {
+        if ((fabs(move) < time_known * h || fabs(gap) <= noise) && !(fabs(move) < 0.5 * last)) {
             return rate < 0.0; // round-off no longer falls
         }
         if (!(rate < 0.0 && fabs(g->impact->time + move - s0) < 0.25 * h)) {

@@ -45,6 +45,7 @@ typedef struct cr_events_near {
     int32_t rests;    // nonzero: touches at the start of the step and keeps still
     double start;     // m, gap at the start of the step
     double gap;       // m, in the group that is being made
+    double noise;     // m, likewise: the round-off of the gap, at most
     double closing;   // m/s, likewise
     double speed;     // m/s, likewise: of both sides, at most
     cr_closest at;    // likewise
@@ -174,6 +175,10 @@ double cr_events_path_threshold(const cr_events* events, const cr_events_near* n
 double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const cr_vec3 given[4],
                                const cr_events_near* near, const cr_events_pose* const pose[2],
                                const cr_vec3 turning[2], int32_t kind);
+// m, the largest coordinate; of it a gap is known no better than by the second, 32 units in the
+// last place, whatever the time of a slow impact is then known to.
+double cr_events_path_far(const cr_vec3 x[4]);
+#define CR_EVENTS_GAP_NOISE (32 * 0x1p-53)
 // Sets near->start and near->rests. False when nothing can come of it in the step.
 int cr_events_path_first(cr_events* events, cr_events_near* near);
 // The time of impact, from the later of the two bodies' last impacts on; HUGE_VAL: none.

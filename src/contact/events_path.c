@@ -370,13 +370,18 @@ static double root_step(const look* l)
     return l->rate < 0.0 ? -l->gap / l->rate : HUGE_VAL;
 }
 
-static int at_root(const cr_events* events, const look* l)
+double cr_events_path_far(const cr_vec3 x[4])
 {
     double far = 0.0;
     for (int k = 0; k < 4; k++) {
-        far = cr_max(far, cr_vec3_max_abs(l->x[k]));
+        far = cr_max(far, cr_vec3_max_abs(x[k]));
     }
-    return fabs(l->gap) <= gap_round_off * far ||
+    return far;
+}
+
+static int at_root(const cr_events* events, const look* l)
+{
+    return fabs(l->gap) <= gap_round_off * cr_events_path_far(l->x) ||
            fabs(root_step(l)) <= time_round_off * events->task->h;
 }
 
@@ -408,7 +413,8 @@ static int step_back(cr_events* events, const cr_events_near* near, look* l)
         }
         look_at(events, near, next, l);
     }
-    return fabs(root_step(l)) <= time_known * events->task->h;
+    return fabs(root_step(l)) <= time_known * events->task->h ||
+           fabs(l->gap) <= CR_EVENTS_GAP_NOISE * cr_events_path_far(l->x);
 }
 
 // How far a feature whose motion is given goes.
