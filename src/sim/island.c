@@ -192,10 +192,11 @@ static double turn_in(const cr_sim* sim, const cr_worker* worker, double h, cons
     return most;
 }
 
-// So often a step is halved, at most, for energy's sake or for what turns.
+// So often a step is halved, at most, for what turns. Parts of a whirl leave the way of the whole
+// step, which is straight; where the look around has been widened often for that, it is let be.
 static int32_t most_fair(const cr_sim* sim)
 {
-    const int32_t most = sim->model->world.max_halvings;
+    const int32_t most = sim->retries < MOST_WIDENINGS - 1 ? sim->model->world.max_halvings : 0;
     return most < MOST_FAIR ? most : MOST_FAIR;
 }
 
@@ -611,12 +612,12 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
 
 // The step in 1, 2, 4, ... parts, until it is solved. A zone that had too little room gets more
 // instead and waits for the next try. False: there is no such number, or (fair) none that gains no
-// energy: *gained.
+// energy and turns nothing too far: *gained.
 static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair, int* gained)
 {
     cr_island_result* result = &sim->island.items[index];
-    const double turn = turn_in(sim, worker, sim->model->world.dt, sim->state.om);
-    *gained = 0;
+    const double turn = fair ? turn_in(sim, worker, sim->model->world.dt, sim->state.om) : 0.0;
+    *gained = halvings_for(sim, 0, turn) > 0;
     for (int32_t halving = halvings_for(sim, 0, turn); halving <= sim->model->world.max_halvings;
          halving++) {
         if (*gained && halving > MOST_FAIR) {
@@ -631,6 +632,7 @@ static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair,
         *gained |= result->gains;
         if (fair && !result->gains && result->turn > most_turned && halving < most_fair(sim)) {
             halving = halvings_for(sim, halving, result->turn) - 1; // at once
+            *gained = 1;
             continue;
         }
         if (!result->gains && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
