@@ -204,7 +204,9 @@ static int outdone(const group* g, const cr_events_near* near)
     }
     for (int32_t i = events->near_first.items[list]; i < events->near_first.items[list + 1]; i++) {
         const cr_events_near* other = &events->near.items[events->near_of.items[i]];
-        if (other->row == UNSEEN || !(other->at.distance < nearest) || !same_bodies(other, near)) {
+        const double noise = near->noise + other->noise;
+        if (other->row == UNSEEN || !(other->at.distance < nearest - noise) ||
+            !same_bodies(other, near)) {
             continue;
         }
         for (int side = 0; side < 2; side++) {
