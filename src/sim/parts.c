@@ -8,7 +8,7 @@ enum { CROWDED = 40 };
 // first, and after twice as many each time that led nowhere.
 enum { QUICK = 9 };
 // Of the shortest edge, how far things go in a part at first.
-static const double step_of_edge = 1.0;
+static const double step_of_edge = 0.5;
 
 carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t index)
 {
@@ -128,8 +128,8 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
     return status;
 }
 
-// Parts in which nothing goes farther than the shortest edge there is: of loose cloth longer ones
-// seldom converge, and cost more than the parts they are then split into.
+// Parts in which nothing goes farther than half of the shortest edge there is: in longer ones it is
+// chance whether Newton's iterates find their way, and what a turned picture of the scene does.
 static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker)
 {
     const double edge = cr_expect_edge(sim, worker), way = cr_expect_way(sim, worker);

@@ -1081,16 +1081,15 @@ static void test_reverse_supported(void)
     }
 }
 
-// Two balls that touch fall together. The lower one hits the ground, then the upper one hits it, and
-// is asked what it rested on at the start: on the lower one, where that was then.
+// Two balls that touch fall together. The lower one hits the ground, then the upper one hits it,
+// and is asked what it rested on at the start: on the lower one, where that was then.
 static void test_reverse_supported_by_what_was_hit(void)
 {
     for (int i = 0; i < 12; i++) {
         world* w = world_make(0.02);
         w->friction_speed = 1e-2;
         add_ground(w, CR_BODY_FIXED, 0, 0.01);
-        const int32_t low =
-            add_sphere(w, 2, 0.1, (cr_vec3){0, 0, 0.12}, (cr_vec3){0.1, 0.2, -1.5});
+        const int32_t low = add_sphere(w, 2, 0.1, (cr_vec3){0, 0, 0.12}, (cr_vec3){0.1, 0.2, -1.5});
         const cr_vec3 up = {0.06, 0.03, sqrt(0.04 - 0.0045) - 1e-9};
         const int32_t high = add_sphere(w, 3, 0.1, cr_vec3_add((cr_vec3){0, 0, 0.12}, up),
                                         (cr_vec3){0.1, 0.2, -1.5});
