@@ -151,7 +151,8 @@ def test_threads_with_their_own_sims_agree(slide):
                                   "problem.value()"])
 def test_ctrl_c(what):
     code = f"""
-import sys, time
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with it ignored
 sys.path[:0] = {sys.path!r}
 import carom
 scene = {{"world": {{"duration": 1e6}}, "bodies": [
@@ -170,11 +171,14 @@ except KeyboardInterrupt:
 """
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-    assert process.stdout.readline().strip() == "ready"
-    time.sleep(0.7)
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    out, err = process.communicate(timeout=60)
+    try:
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert out.strip() == "stopped", err
     assert time.monotonic() - began < 20
 
