@@ -265,9 +265,10 @@ static carom_status gather_crowd(cr_zone* zone, int32_t count, const cr_zone_tan
 static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
 {
     cr_zone_row_tangents* felt = zone->felt.items;
+    const int32_t count = rows ? zone->line.count : 0; // nothing touches: there is no list
     double *right = zone->grad, *r = zone->scratch;
     memset(x, 0, sizeof(double) * (size_t)zone->n);
-    for (int32_t i = 0; i < zone->line.count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         zone->line.items[i].dlam = 0.0;
     }
     int done = 0;
@@ -281,7 +282,7 @@ static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
         if (zone->crowded) {
             cr_zone_crowd_jvp(zone, x, NULL, NULL, felt);
         }
-        for (int32_t i = 0; i < zone->line.count; i++) {
+        for (int32_t i = 0; i < count; i++) {
             cr_zone_line* line = &zone->line.items[i];
             line->miss =
                 -rows[i].lam - cr_zone_line_dot(zone, line, line->a, x) - line->eps * line->dlam;
@@ -292,7 +293,7 @@ static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
         for (int32_t i = 0; i < zone->n; i++) {
             x[i] += r[i];
         }
-        for (int32_t i = 0; i < zone->line.count; i++) {
+        for (int32_t i = 0; i < count; i++) {
             cr_zone_line* line = &zone->line.items[i];
             const double more = (line->miss - cr_zone_line_dot(zone, line, line->a, r)) / line->eps;
             line->dlam += more;
@@ -300,7 +301,7 @@ static void solve(cr_zone* zone, cr_zone_row_tangents* rows, double* x)
         }
         done = cr_zone_adj_settled(zone, x, r, most);
     }
-    for (int32_t i = 0; i < zone->line.count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         rows[i].lam = zone->line.items[i].dlam;
     }
     if (zone->crowded) {
@@ -363,7 +364,7 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
             at += task->sheet_node[s + 1] - task->sheet_node[s];
         }
         gather_right(zone, &by[i], zone->grad);
-        // nothing touches: there is no list, and no place in it
+        // where there is no list there is no place in it
         solve(zone, rows ? rows + (size_t)i * (size_t)task->candidate_count : NULL, zone->d);
         scatter(zone, zone->d, &by[i]);
     }
