@@ -379,7 +379,7 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
         !cr_array_reserve(&b->row, count)) {
         return CAROM_ERR_MEMORY;
     }
-    double* say = b->lam.items + count;
+    double* say = count > 0 ? b->lam.items + count : NULL;
     for (int32_t i = 0; i < count; i++) {
         b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
         b->lam.items[i] = record->row.items[part->row_begin + i].lam;
