@@ -514,7 +514,7 @@ static carom_status zone_jvp(cr_forward* f, cr_sim* sim, const cr_record* record
     task.candidate = f->candidate.items;
     task.idle_count = part->idle_end - part->row_end;
     task.crowded = part->crowded;
-    task.say = f->lam.items + rows;
+    task.say = rows > 0 ? f->lam.items + rows : NULL;
     task.flat = f->model->world.flat_gradient;
     return cr_zone_jvp(f->worker.zone, &task, f->lam.items, count, f->zone.items, f->row.items);
 }
