@@ -591,6 +591,18 @@ static int loaded_rubs(const cr_zone* zone)
     return rubs;
 }
 
+// Whether P fell by the last step. Near its minimum round-off hides what it fell by, but slopes
+// still tell: on a parabola P fell by the same part of what it promised when it does not rise as
+// steeply as it fell before.
+static int fell(cr_zone* zone, double step)
+{
+    static const double part = 1e-4, alike = 1e-9;
+    const double now = worth(zone);
+    return now <= zone->worth + part * step * zone->slope ||
+           (now <= zone->worth + alike * fabs(zone->worth) &&
+            slope(zone) <= (2.0 * part - 1.0) * zone->slope);
+}
+
 // Half way back to where the step began, again and again. That is a way like any other and looked
 // at as such: a turning body passes other places on half a step than on the way of a whole one.
 static carom_status descend(cr_zone* zone, double step)
@@ -599,8 +611,7 @@ static carom_status descend(cr_zone* zone, double step)
     if (zone->n > 0) {
         memcpy(base, zone->z_before, sizeof(double) * (size_t)zone->n);
     }
-    for (int i = 0; i < MOST_HALVINGS && worth(zone) > zone->worth + 1e-4 * step * zone->slope;
-         i++) {
+    for (int i = 0; i < MOST_HALVINGS && !fell(zone, step); i++) {
         for (int32_t k = 0; k < zone->n; k++) {
             zone->z_before[k] = zone->z[k];
             zone->d[k] = 0.5 * (base[k] - zone->z[k]);
@@ -747,17 +758,21 @@ static void step_blindly(cr_zone* zone)
     }
 }
 
-// Newton's iterates from where the zone is. CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
+// Newton's iterates from where the zone is; where they shrink when their number is up, they may
+// take as many again to come to their end: that 20 of them did not is chance.
+// CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
 static carom_status iterate(cr_zone* zone, search* s)
 {
-    double last = HUGE_VAL; // size of the step before
+    double size = HUGE_VAL, last = HUGE_VAL; // of the step, and of the one before
     int32_t cramped = zone->report.cramped, in_vain = 0;
     int falls = 0;       // nonzero: P is there to be compared with
     if (s->rows_stand) { // the points have yet to follow
         s->rows_stand = 0;
         place_anew(zone);
     }
-    for (int it = 0; it < s->most; it++) {
+    int stands = 1; // nonzero: it is not much smaller than that
+    for (int it = 0; it < s->most || (!stands && it < 2 * s->most); it++) {
+        last = size;
         if (zone->task->stop && *zone->task->stop) {
             return CAROM_ERR_INTERRUPTED;
         }
@@ -775,7 +790,7 @@ static carom_status iterate(cr_zone* zone, search* s)
         if (status != CAROM_OK) {
             return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
         }
-        const double size = length(zone, zone->d);
+        size = length(zone, zone->d);
         if (!isfinite(size)) {
             break;
         }
@@ -802,13 +817,13 @@ static carom_status iterate(cr_zone* zone, search* s)
             s->cramped = 1;
             break;
         }
-        const int stands = size > still_shrinking * last;
+        stands = !(size <= still_shrinking * last);
         const int done = size <= step_tolerance * s->scale || last_one ||
                          (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
-        last = size;
         if (s->step == 1.0 && done && zone->looks == looks) {
             return CAROM_OK;
         }
+        stands |= it == 0; // there is nothing to compare the first with
     }
     return CAROM_ERR_NO_CONVERGENCE;
 }

@@ -36,11 +36,11 @@ typedef struct kit {
     int64_t iterations;
     carom_model* double_model;
     carom_sim* double_sim;
-    int branches; // nonzero: there are steps in which round-off decides between two ways to take
-                  // them (in how many parts) or is made much of (by masses that differ much), so a
-                  // double may come apart there, but by no more than doubles whose state is shaken
-                  // by round-off come apart from each other, see kit_shaken (not asked of cloth);
-                  // such steps are counted, and said when the kit is closed
+    int branches; // nonzero: round-off decides between two ways to take a step (in how many parts)
+                  // or is made much of (by masses that differ much), so a double of rigid bodies
+                  // may come apart there, but by no more than doubles whose state is shaken by
+                  // round-off come apart from each other, see kit_shaken; such steps are counted,
+                  // and said when the kit is closed
     int doubles, strays; // steps that a double took, and those in which it came apart
     cr_state double_was; // before its step, where there are branches
     carom_model* twin_model;
@@ -383,7 +383,7 @@ static inline void kit_double_step(kit* k)
                carom_sim_info(k->double_sim).parts);
         check_failures++;
     }
-    if (!(apart <= most) && k->branches && k->double_was.node_count == 0) {
+    if (!(apart <= most) && k->branches) {
         const double shaken = kit_shaken(k, x);
         if (!(apart <= most + kit_shaken_more * shaken)) {
             printf("  at %.6g s the double is %.3g m apart, shaken ones %.3g m\n",

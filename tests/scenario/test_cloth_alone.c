@@ -77,7 +77,6 @@ static void test_catenary(void)
             "{'box': [[-10, -1, -1], [%.17g, 1, 1]]}, 'script': {'keys': [{'time': 0}, {'time': "
             "0.5, 'shift': [%.17g, 0, 0]}]}}]}]}",
             s, 0.5 * s - 1e-6, -in, -0.5 * s + 1e-6, in);
-        k->branches = 1;
         k->driven = 1;
         kit_run(k, 1.0);
         k->driven = 0;
@@ -192,7 +191,6 @@ static void test_folded_and_dropped(void)
             "'position': [0, 0.013, 0.25], 'stretch': 80, 'density': 0.2, 'thickness': 0.005, "
             "'bend': 1e-4, 'damping': 0.01}]}",
             1 / rates[i], frictions[i], mesh);
-        k->branches = 1;
         free(mesh);
         k->judge_every = 1;
         kit_run(k, 0.5);

@@ -191,7 +191,6 @@ static void one_throw(int cells, double mass, double drop, double rate, int box)
              -sqrt(2 * g * drop));
     kit* k = sheet_and(body, "", 1 / rate, cells, 1000, mass, 0.22, 0.0);
     k->judge_every = cells > 16 ? 2 : 1;
-    k->branches = 1;
     kit_run(k, ceil(0.25 * rate) / rate);
     CHECK(!k->failed);
     if (!k->failed) {
