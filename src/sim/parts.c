@@ -8,7 +8,7 @@ enum { CROWDED = 40 };
 // first, and after twice as many each time that led nowhere.
 enum { QUICK = 9 };
 // Of the shortest edge, how far things go in a part at first.
-static const double step_of_edge = 0.5;
+static const double step_of_edge = 1.0;
 
 carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t index)
 {
