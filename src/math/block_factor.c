@@ -592,7 +592,9 @@ static void solve(cr_block_factor* f, double* x, int transposed)
         const triangle t = pick_triangle(f, super, 1, transposed);
         double* own = y + super->scalar;
         gather(o, super, 1, y, tail);
-        clear(tail + super->height, super->panel_step - super->height);
+        for (int32_t i = super->height; i < super->panel_step; i++) {
+            tail[i] = 0.0;
+        }
         f->kernel->minus_transposed(super->height, super->width, t.panel, super->panel_step, tail,
                                     own);
         if (t.row == 1) {
