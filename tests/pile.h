@@ -93,9 +93,11 @@ static inline char* pile_scene(const pile* p)
                               0.4 + 0.7 * z};
         pile_add(&out, ", {");
         pile_shape(&out, &s);
-        pile_add(&out, ", \"mass\": %.9g, \"position\": [%.9g, %.9g, %.9g], \"rotation\": [",
-                 pow(p->mass_ratio, pile_random(&s, -0.5, 0.5)),
-                 at[0] + pile_random(&s, -0.05, 0.05), at[1] + pile_random(&s, -0.05, 0.05), at[2]);
+        // drawn one by one: compilers differ in the order of arguments
+        const double off_y = pile_random(&s, -0.05, 0.05), off_x = pile_random(&s, -0.05, 0.05);
+        const double mass = pow(p->mass_ratio, pile_random(&s, -0.5, 0.5));
+        pile_add(&out, ", \"mass\": %.9g, \"position\": [%.9g, %.9g, %.9g], \"rotation\": [", mass,
+                 at[0] + off_x, at[1] + off_y, at[2]);
         for (int k = 0; k < 3; k++) {
             pile_add(&out, "%s%.9g", k ? ", " : "", pile_random(&s, -2, 2));
         }
@@ -111,12 +113,13 @@ static inline char* pile_scene(const pile* p)
         pile_add(&out, "]}");
     }
     for (int i = 0; i < p->sheets; i++) {
+        const double stretch = pow(10.0, pile_random(&s, 1.5, 3.5));
+        const double y = pile_random(&s, -0.2, 0.2), x = pile_random(&s, -0.2, 0.2);
         pile_add(&out,
                  ", {\"type\": \"cloth\", \"mesh\": {\"sheet\": {\"width\": 0.8, \"height\": 0.8, "
                  "\"nx\": 6, \"ny\": 6}}, \"position\": [%.9g, %.9g, %.9g], \"stretch\": %.9g, "
                  "\"density\": 0.2, \"thickness\": 0.005, \"bend\": 1e-4, \"damping\": 0.01}",
-                 pile_random(&s, -0.2, 0.2), pile_random(&s, -0.2, 0.2),
-                 0.4 + 0.7 * (i % side) + 0.35, pow(10.0, pile_random(&s, 1.5, 3.5)));
+                 x, y, 0.4 + 0.7 * (i % side) + 0.35, stretch);
     }
     pile_add(&out, "]}");
     return out.text;
