@@ -606,7 +606,8 @@ static carom_status descend(cr_zone* zone, double step)
             zone->d[k] = 0.5 * (base[k] - zone->z[k]);
         }
         const double taken = cr_zone_check_step(zone, 1e-9);
-        const carom_status status = cr_zone_line_collect(zone);
+        const carom_status status =
+            zone->seen == CAROM_OK ? cr_zone_line_collect(zone) : zone->seen;
         if (status != CAROM_OK || !(taken > 0.0)) {
             return status;
         }
