@@ -425,22 +425,32 @@ static int trembles(cr_zone* zone, double size, double scale)
     return size <= most;
 }
 
+// By how much the give of a row is off the tangent that the last step saw of it, at most. m
+static double bent_by(const cr_zone* zone)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double depth = cr_give_make(line->eps0, line->room, line->row.lam).depth;
+        most = cr_max(most, fabs(depth - line->sink - line->eps * line->row.lam));
+    }
+    return most;
+}
+
 // What is left to do after a step of Newton's own matrix is of the order of its square: a gap at
 // distance D bends by size^2 / D at most, for nothing is rounder than a corner seen from there, and
 // the give of a row is off its tangent by what can be told. Where both are nothing beside what the
 // rows give way by, so is the error of every force, and another step would show round-off alone.
 // Friction turns within slips far shorter than D, and sheets bend in ways of their own: not they.
-static int leaves_nothing(const cr_zone* zone, double size)
+static int leaves_nothing(const cr_zone* zone, double size, double bent)
 {
-    double deepest = 0.0, nearest = HUGE_VAL, bent = 0.0;
+    double deepest = 0.0, nearest = HUGE_VAL;
     if (!zone->factored || zone->rubbing || zone->task->member_sheet_count > 0) {
         return 0;
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double depth = cr_give_make(line->eps0, line->room, line->row.lam).depth;
-        deepest = cr_max(deepest, depth);
-        bent = cr_max(bent, fabs(depth - line->sink - line->eps * line->row.lam));
+        deepest = cr_max(deepest, cr_give_make(line->eps0, line->room, line->row.lam).depth);
         nearest = cr_min(nearest, line->row.at.distance);
     }
     return size * size <= step_tolerance * nearest * deepest && bent <= step_tolerance * deepest;
@@ -720,6 +730,7 @@ static double set_out(cr_zone* zone)
 typedef struct search {
     double scale;       // m, the free motion
     double allowed;     // m, steps below it are small
+    double rounded;     // m, round-off of a gap
     int32_t most;       // iterations
     int32_t patience;   // those before P has to fall, without friction
     double step;        // part of the last step that was taken
@@ -780,7 +791,8 @@ static carom_status iterate(cr_zone* zone, search* s)
         if (!isfinite(size)) {
             break;
         }
-        const int last_one = leaves_nothing(zone, size);
+        const double bent = bent_by(zone);
+        const int last_one = leaves_nothing(zone, size, bent);
         if (last_one && cr_zone_check_tiny(zone, size)) {
             step_blindly(zone);
             s->rows_stand = 1;
@@ -803,7 +815,7 @@ static carom_status iterate(cr_zone* zone, search* s)
             s->cramped = 1;
             break;
         }
-        const int stands = size > still_shrinking * last;
+        const int stands = size > still_shrinking * last && bent <= s->rounded;
         const int done = size <= step_tolerance * s->scale || last_one ||
                          (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
         last = size;
@@ -870,6 +882,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     const int32_t patience = cr_zone_sheet_elastic(task) > 0 ? PATIENCE_CLOTH : PATIENCE;
     search s = {.scale = scale,
                 .allowed = step_allowed * scale + ulps * coordinate_scale(zone),
+                .rounded = gap_ulps * coordinate_scale(zone),
                 .most = task->max_iterations,
                 .patience =
                     task->max_iterations < 2 * patience ? task->max_iterations / 2 : patience};
