@@ -31,3 +31,12 @@
     " {'of': 'sheet', 'what': 'c12'}, {'of': 'sheet', 'what': 'c33'},"                             \
     " {'of': 'sheet', 'what': 'rest'}, {'of': 'sheet', 'what': 'script'},"                         \
     " {'of': 'sheet', 'what': 'pins'}]}"
+
+// A ball of faces on a sheet held at its corners, both thick: many contacts share a place.
+#define GRAD_SCENES_FACES_ON_SHEET                                                                 \
+    "{'name': 'sheet', 'type': 'cloth', 'thickness': 0.016, 'mesh': {'sheet': {'width': 0.3,"      \
+    " 'height': 0.3, 'nx': 2, 'ny': 2}}, 'density': 2, 'stretch': 300, 'bend': 1e-3,"              \
+    " 'damping': 0.01, 'friction': 0.4, 'pins': [{'nodes': 'corners'}]},"                          \
+    "{'name': 'high', 'thickness': 0.02, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"  \
+    " 'density': 300, 'position': [0.03, 0.02, 0.137], 'euler_degrees': [10, 20, 30],"             \
+    " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4}"
