@@ -48,6 +48,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->share);
     cr_array_release(&zone->spot);
     cr_array_release(&zone->beside);
+    cr_array_release(&zone->lean);
     cr_array_release(&zone->crowd);
     cr_array_release(&zone->felt);
     cr_array_release(&zone->result);

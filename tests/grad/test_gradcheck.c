@@ -469,6 +469,20 @@ static const grad_kit_scene scenes[] = {
      "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
      " {'of': 'high', 'what': 'position'}]}",
      4, 3e-6},
+    // the end of an edge beside the crossing of both: without what that leaves of it 3e-3
+    {"an end beside edges that are nearly parallel",
+     "{" SOFT "'bodies': [" GRAD_SCENES_RIM(
+         "low") "],"
+                "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, "
+                "0.2]},"
+                " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+                " {'what': 'angular_velocity', 'of': 'high', 'target': [0.1, 0, 0.2], 'weight': "
+                "0.1}]},"
+                "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': "
+                "'rotation'},"
+                " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'angular_velocity'},"
+                " {'of': 'high', 'what': 'thickness'}]}",
+     4, 1e-6},
 };
 
 int main(int argc, char** argv)
