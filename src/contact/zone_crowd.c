@@ -174,6 +174,13 @@ static double half_sign(int32_t kind, int k)
     return cr_row_side(kind, k) == 1 ? 0.5 : -0.5;
 }
 
+// The points that a line's place and say hang on: of edges that lean all four, wherever they are
+// nearest.
+static int32_t felt_points(const cr_zone_line* line)
+{
+    return line->say > 0.0 ? line->row.at.active : 15;
+}
+
 // What a line's place and say change by when its points do, and its thickness. Of edges without a
 // say it is their aslant.
 typedef struct change {
@@ -380,6 +387,22 @@ static double lean_slope(const cr_zone* zone, const cr_zone_lean* lean)
     return -zone->line.items[lean->line].say / lean->left;
 }
 
+// The derivative of near^3 say, which a line has of another, by where they are from each other, by
+// the blur and by the other's say.
+typedef struct crowd_slope {
+    cr_vec3 apart;
+    double blur, say;
+} crowd_slope;
+
+static crowd_slope slope_of(const cr_zone* zone, const cr_zone_beside* beside)
+{
+    const cr_zone_line* line = &zone->line.items[beside->line];
+    const double range = zone->task->candidate[line->row.candidate].blur, near = beside->near;
+    const double by_near = 3.0 * near * near * zone->line.items[beside->other].say;
+    return (crowd_slope){cr_vec3_scale(-2.0 * by_near / (range * range), beside->apart),
+                         2.0 * by_near * (1.0 - near) / range, near * near * near};
+}
+
 void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* by,
                        const cr_zone_row_tangents* rows, cr_zone_row_tangents* out)
 {
@@ -389,7 +412,7 @@ void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* b
         const cr_zone_line* line = &zone->line.items[i];
         cr_vec3 dx[4] = {{0, 0, 0}};
         for (int k = 0; k < 4; k++) {
-            if (line->row.at.active >> k & 1) {
+            if (felt_points(line) >> k & 1) {
                 dx[k] = point_moved(zone, &zone->point.items[line->point[k]], z, by);
             }
         }
@@ -406,18 +429,15 @@ void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* b
     }
     for (int32_t k = 0; k < zone->beside.count; k++) {
         const cr_zone_beside* beside = &zone->beside.items[k];
+        const cr_zone_line* line = &zone->line.items[beside->line];
         if (beside->line >= count) {
             continue;
         }
-        const cr_zone_line* line = &zone->line.items[beside->line];
-        const double range = zone->task->candidate[line->row.candidate].blur;
-        const double near = beside->near, say = zone->line.items[beside->other].say;
+        const crowd_slope slope = slope_of(zone, beside);
         const cr_vec3 apart = cr_vec3_sub(d[beside->line].at, d[beside->other].at);
-        double by_near = -2.0 * cr_vec3_dot(beside->apart, apart) / (range * range);
-        by_near += rows ? 2.0 * (1.0 - near) / range * rows[beside->line].blur : 0.0;
-        out[beside->line].compliance +=
-            line->eps0 / line->crowd *
-            (3.0 * near * near * say * by_near + near * near * near * d[beside->other].say);
+        double crowd = cr_vec3_dot(slope.apart, apart) + slope.say * d[beside->other].say;
+        crowd += rows ? slope.blur * rows[beside->line].blur : 0.0;
+        out[beside->line].compliance += line->eps0 / line->crowd * crowd;
     }
 }
 
@@ -437,20 +457,18 @@ void cr_zone_crowd_adj(cr_zone* zone, cr_zone_row_bars* rows, int32_t solved, do
     }
     for (int32_t k = 0; k < zone->beside.count; k++) {
         const cr_zone_beside* beside = &zone->beside.items[k];
+        const cr_zone_line* line = &zone->line.items[beside->line];
         if (beside->line >= count) {
             continue;
         }
-        const cr_zone_line* line = &zone->line.items[beside->line];
-        const double range = zone->task->candidate[line->row.candidate].blur;
-        const double near = beside->near, say = zone->line.items[beside->other].say;
+        const crowd_slope slope = slope_of(zone, beside);
         const double crowd_bar = line->push * line->eps0 / line->crowd;
-        const double near_bar = crowd_bar * 3.0 * near * near * say;
-        const cr_vec3 apart = cr_vec3_scale(-2.0 * near_bar / (range * range), beside->apart);
+        const cr_vec3 apart = cr_vec3_scale(crowd_bar, slope.apart);
         cr_vec3_add_to(&bar[beside->line].at, apart);
         cr_vec3_add_to(&bar[beside->other].at, cr_vec3_neg(apart));
-        bar[beside->other].say += crowd_bar * near * near * near;
+        bar[beside->other].say += crowd_bar * slope.say;
         if (bars) {
-            rows[beside->line].blur += near_bar * 2.0 * (1.0 - near) / range;
+            rows[beside->line].blur += crowd_bar * slope.blur;
         }
     }
     for (int32_t k = 0; k < zone->lean.count; k++) {
@@ -462,7 +480,7 @@ void cr_zone_crowd_adj(cr_zone* zone, cr_zone_row_bars* rows, int32_t solved, do
         cr_vec3 x_bar[4];
         const double thickness = change_adj(zone, line, &bar[i], x_bar);
         for (int k = 0; k < 4; k++) {
-            if (line->row.at.active >> k & 1) {
+            if (felt_points(line) >> k & 1) {
                 point_adj(zone, &zone->point.items[line->point[k]], x_bar[k], z, bars);
             }
         }

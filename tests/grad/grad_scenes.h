@@ -41,11 +41,12 @@
     " 'density': 300, 'position': [0.03, 0.02, 0.137], 'euler_degrees': [10, 20, 30],"             \
     " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4}"
 
-// A box whose lower edge crosses the upper one of a box that is held, near its end and nearly along
-// it: that edges cross and that the end is outside are two contacts which share what there is.
-#define GRAD_SCENES_RIM(LOW)                                                                       \
+// A box whose lower edge nearly follows the upper one of a box that is held. At 0.1997 they cross
+// near an end: the crossing and the end outside are two contacts that share what there is. At
+// 0.20045 they do not, and the nearer end shares with the farther one.
+#define GRAD_SCENES_RIM(LOW, X)                                                                    \
     "{'name': '" LOW "', 'type': 'fixed', 'thickness': 0.02,"                                      \
     " 'mesh': {'box': {'size': [0.2, 0.4, 0.2]}}, 'friction': 0.4},"                               \
     "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"              \
-    " 'density': 300, 'position': [0.1997, 0.0002, 0.2502], 'euler_degrees': [0, 0, 0.2],"         \
+    " 'density': 300, 'position': [" X ", 0.0002, 0.2502], 'euler_degrees': [0, 0, 0.2],"          \
     " 'velocity': [0, 0, -0.03], 'friction': 0.4, 'lock': ['rx', 'ry']}"

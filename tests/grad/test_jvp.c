@@ -123,10 +123,15 @@ static const scene scenes[] = {
      " 'velocity': [0.001, 0.002, -0.03], 'angular_velocity': [0, 0, 0.01], 'friction': 0.4}],"
      "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
      0},
-    {"an end beside edges that are nearly parallel", 4,
+    {"an end beside edges that cross", 4,
      "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': "
-     "[" GRAD_SCENES_RIM("ground") "], 'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD
-                                                                      "]}",
+     "[" GRAD_SCENES_RIM("ground", "0.1997") "], 'parameters': [" RIGID("high") ", " OF_GROUND
+                                                                                ", " WORLD "]}",
+     0},
+    {"an end beside edges that do not", 4,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 2e-2}, 'bodies': "
+     "[" GRAD_SCENES_RIM("ground", "0.20045") "], 'parameters': [" RIGID("high") ", " OF_GROUND
+                                                                                 ", " WORLD "]}",
      0},
     {"ball on cloth", 8,
      "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'wind': [0.5, 0.2, 0.1]},"
