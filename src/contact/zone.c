@@ -816,9 +816,10 @@ static carom_status iterate(cr_zone* zone, search* s)
             s->cramped = 1;
             break;
         }
-        const int stands = size > still_shrinking * last && bent <= s->rounded;
+        const int stands = size > still_shrinking * last;
         const int done = size <= step_tolerance * s->scale || last_one ||
-                         (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
+                         (stands && bent <= s->rounded &&
+                          (size <= s->allowed || trembles(zone, size, s->scale)));
         last = size;
         if (s->step == 1.0 && done && zone->looks == looks) {
             return CAROM_OK;
