@@ -170,10 +170,19 @@ struct cr_zone {
     cr_zone_report report;
 };
 
-// zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
+// zone.c: everything of a task made ready, and at its end.
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
-carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric);
 void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
+
+// zone_setup.c: what is solved for, in blocks, and the vectors over it at the start.
+carom_status cr_zone_setup_blocks(cr_zone* zone);
+carom_status cr_zone_setup_numbers(cr_zone* zone);
+
+// zone_newton.c: one Newton step d with the lines' multipliers, by the first matrix that has one.
+carom_status cr_zone_newton_step(cr_zone* zone);
+void cr_zone_newton_gradient(cr_zone* zone); // grad = M (z - zt) + h^2 dE, without the contacts
+// The exact matrix of the current rows, to be factored.
+carom_status cr_zone_newton_exact(cr_zone* zone, int32_t symmetric);
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
