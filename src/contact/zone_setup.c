@@ -72,7 +72,7 @@ carom_status cr_zone_setup_numbers(cr_zone* zone)
     double** const vectors[] = {&zone->z,    &zone->target,   &zone->grad,   &zone->d,
                                 &zone->mass, &zone->z_before, &zone->scratch};
     for (int i = 0; i < 7; i++) {
-        *vectors[i] = zone->numbers.items + (size_t)i * (size_t)n;
+        *vectors[i] = n > 0 ? zone->numbers.items + (size_t)i * (size_t)n : NULL;
     }
     if (n > 0) { // a sheet that is pinned everywhere has no unknowns
         memset(zone->numbers.items, 0, sizeof(double) * 7 * (size_t)n);
