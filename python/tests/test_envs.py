@@ -68,6 +68,19 @@ def test_squares_of_the_residuals_are_the_loss():
         assert torch.allclose(one, other, rtol=1e-9, atol=1e-12 * float(other.abs().max()))
 
 
+def test_residuals_of_a_policy_that_does_nothing():
+    env = carom.envs.make("marble", seed=0, workers=1, effort=0.1)
+    env.horizon = 3
+    policy = carom.envs.mlp(env, hidden=(8,))
+    torch.nn.init.zeros_(policy[-2].weight)
+    residuals = env.residuals(policy, env.sample_goals(2, 5))
+    assert (residuals[:, -1] == 0).all()
+    for k in range(residuals.shape[1]):
+        for slope in torch.autograd.grad(residuals[:, k].sum(), list(policy.parameters()),
+                                         retain_graph=True):
+            assert torch.isfinite(slope).all()
+
+
 def test_training_through_a_second_of_contact_lowers_the_loss():
     env = carom.envs.make("sticks", seed=0, workers=1)
     policy = carom.envs.mlp(env)

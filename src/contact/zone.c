@@ -1,6 +1,5 @@
 #include "contact/zone.h"
 #include "contact/zone_inside.h"
-#include "core/assert.h"
 #include <string.h>
 
 // A zone is solved when a full Newton step moved nothing by more than the first of these parts of
@@ -48,6 +47,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->share);
     cr_array_release(&zone->spot);
     cr_array_release(&zone->beside);
+    cr_array_release(&zone->lean);
     cr_array_release(&zone->crowd);
     cr_array_release(&zone->felt);
     cr_array_release(&zone->result);
@@ -79,308 +79,6 @@ int32_t cr_zone_idle(const cr_zone* zone, const cr_zone_row** rows, int32_t* cro
     *rows = zone->idle.items;
     *crowded = zone->crowded;
     return zone->idle.count;
-}
-
-// What a locked frame may still turn about: I - sum a a^T over the locked world axes a, seen in the
-// frame. Locked translations are single coordinates and need no such thing.
-static cr_mat3 free_turn(cr_mat3 rp, int32_t lock)
-{
-    cr_mat3 p = cr_mat3_identity();
-    for (int axis = 0; axis < 3; axis++) {
-        if (lock >> (3 + axis) & 1) {
-            const cr_vec3 a = cr_mat3_row(rp, axis); // R_p^T e_axis
-            p = cr_mat3_add_scaled(p, -1.0, cr_mat3_outer(a, a));
-        }
-    }
-    return p;
-}
-
-static carom_status setup_blocks(cr_zone* zone)
-{
-    const cr_zone_task* task = zone->task;
-    const cr_body_set* bodies = task->bodies;
-    zone->block.count = zone->node_block.count = 0;
-    int32_t n = 0;
-    for (int32_t i = 0; i < task->frame_count; i++) {
-        const int32_t f = task->frame[i];
-        const cr_zone_block block = {.frame = f,
-                                     .node = -1,
-                                     .first = n,
-                                     .size = 6,
-                                     .lock = bodies->lock[f],
-                                     .free_turn = free_turn(task->motion->rp[f], bodies->lock[f]),
-                                     .body.r_p = task->motion->rp[f],
-                                     .body.r_0 = task->motion->r0[f]};
-        if (!cr_array_push(&zone->block, block)) {
-            return CAROM_ERR_MEMORY;
-        }
-        n += 6;
-    }
-    for (int32_t i = 0; i < task->member_sheet_count; i++) {
-        const int32_t s = task->member_sheet[i];
-        for (int32_t node = task->sheet_node[s]; node < task->sheet_node[s + 1]; node++) {
-            const int32_t pinned = bodies->node_pinned[node];
-            if (!cr_array_push(&zone->node_block, pinned ? -1 : zone->block.count)) {
-                return CAROM_ERR_MEMORY;
-            }
-            if (pinned) {
-                continue;
-            }
-            const cr_zone_block block = {.frame = -1, .node = node, .first = n, .size = 3};
-            if (!cr_array_push(&zone->block, block)) {
-                return CAROM_ERR_MEMORY;
-            }
-            n += 3;
-        }
-    }
-    zone->block_count = zone->block.count;
-    zone->n = n;
-    return CAROM_OK;
-}
-
-// z starts where everything would be without forces: a sliding body has slid, a resting one rests.
-static carom_status setup_numbers(cr_zone* zone)
-{
-    const cr_zone_task* task = zone->task;
-    const cr_motion* motion = task->motion;
-    const cr_body_set* bodies = task->bodies;
-    const int32_t n = zone->n;
-    if (!cr_array_reserve(&zone->numbers, 7 * n) ||
-        !cr_array_reserve(&zone->sizes, zone->block_count)) {
-        return CAROM_ERR_MEMORY;
-    }
-    double** const vectors[] = {&zone->z,    &zone->target,   &zone->grad,   &zone->d,
-                                &zone->mass, &zone->z_before, &zone->scratch};
-    for (int i = 0; i < 7; i++) {
-        *vectors[i] = n > 0 ? zone->numbers.items + (size_t)i * (size_t)n : NULL;
-    }
-    if (n > 0) { // a sheet that is pinned everywhere has no unknowns
-        memset(zone->numbers.items, 0, sizeof(double) * 7 * (size_t)n);
-    }
-    for (int32_t b = 0; b < zone->block_count; b++) {
-        const cr_zone_block* block = &zone->block.items[b];
-        const int32_t at = block->first;
-        zone->sizes.items[b] = block->frame >= 0 ? 6 : 3;
-        if (block->frame >= 0) {
-            const int32_t f = block->frame;
-            for (int i = 0; i < 3; i++) {
-                zone->mass[at + i] = bodies->inertia[3 * f + i];
-                zone->mass[at + 3 + i] = bodies->mass[f];
-            }
-            cr_vec3_store(zone->target + at + 3, motion->ut[f]);
-            // the start, seen from the target: r0 = rp exp(w)
-            const cr_mat3 back = cr_mat3_tmul(motion->rp[f], motion->r0[f]);
-            cr_vec3_store(zone->z + at, cr_quat_to_rotation(cr_quat_from_matrix(back)));
-            for (int i = 0; i < 3; i++) {
-                zone->d[at + i] = -zone->z[at + i];
-            }
-            cr_vec3_store(zone->d + at + 3, motion->guess[f]);
-            cr_zone_line_lock(block, zone->z + at);
-            cr_zone_line_lock(block, zone->d + at);
-        } else {
-            for (int i = 0; i < 3; i++) {
-                zone->mass[at + i] = bodies->node_mass[block->node];
-            }
-            cr_vec3_store(zone->target + at, motion->dt[block->node]);
-            cr_vec3_store(zone->d + at, motion->drift[block->node]);
-        }
-    }
-    return CAROM_OK;
-}
-
-// Block pairs of the matrix: those that a row couples.
-static carom_status build_matrix(cr_zone* zone, int32_t symmetric)
-{
-    zone->pairs.count = 0;
-    const carom_status status = cr_zone_sheet_pattern(zone);
-    if (status != CAROM_OK) {
-        return status;
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        for (int b = 0; b < line->block_count; b++) {
-            for (int c = 0; c < b; c++) {
-                if (!cr_array_reserve(&zone->pairs, zone->pairs.count + 2)) {
-                    return CAROM_ERR_MEMORY;
-                }
-                zone->pairs.items[zone->pairs.count++] = line->block[b];
-                zone->pairs.items[zone->pairs.count++] = line->block[c];
-            }
-        }
-    }
-    return cr_zone_matrix_build(&zone->matrix, zone->block_count, zone->sizes.items,
-                                zone->pairs.count / 2,
-                                (const int32_t(*)[2])(const void*)zone->pairs.items, symmetric);
-}
-
-// The mass block of a frame; along locked directions a plain diagonal, which the projected rows
-// never couple to anything.
-static void add_mass(cr_zone* zone, int32_t b)
-{
-    const cr_zone_block* block = &zone->block.items[b];
-    const int size = block->frame >= 0 ? 6 : 3;
-    double part[36] = {0};
-    for (int i = 0; i < size; i++) {
-        part[i * size + i] = zone->mass[block->first + i];
-    }
-    if (block->frame >= 0 && block->lock >> 3) {
-        const cr_vec3 inertia = cr_vec3_load(zone->mass + block->first);
-        const cr_mat3 p = block->free_turn;
-        const cr_mat3 pip = cr_mat3_mul(p, cr_mat3_mul(cr_mat3_diagonal(inertia), p));
-        const double most = cr_max(inertia.x, cr_max(inertia.y, inertia.z));
-        for (int i = 0; i < 3; i++) {
-            for (int j = 0; j < 3; j++) {
-                part[6 * i + j] = pip.m[i][j] + most * ((i == j) - p.m[i][j]);
-            }
-        }
-    }
-    cr_zone_matrix_add(&zone->matrix, b, b, part);
-}
-
-// How much of the curvature goes into the matrix. Each level is safer and slower than the one
-// before: exact; sheets positive element by element; contacts flat and friction a spring as stiff
-// as it is now; the same with a spring that holds every contact where it was.
-enum { CURVE_EXACT, CURVE_SAFE_SHEETS, CURVE_SAFE, CURVE_STICK, CURVE_LEVELS };
-
-static void assemble(cr_zone* zone, int level)
-{
-    cr_zone_matrix_zero(&zone->matrix);
-    for (int32_t b = 0; b < zone->block_count; b++) {
-        add_mass(zone, b);
-    }
-    cr_zone_sheet_hessian(zone, level == CURVE_EXACT ? CR_CLOTH_EXACT : CR_CLOTH_PROJECTED);
-    if (level < CURVE_SAFE) {
-        cr_zone_line_curve(zone);
-    } else {
-        cr_zone_line_hold(zone, level == CURVE_STICK);
-    }
-}
-
-// What a lock holds is not felt: of a body whose free axes are not principal I w leans off them.
-static void gradient(cr_zone* zone)
-{
-    for (int32_t i = 0; i < zone->n; i++) {
-        zone->grad[i] = zone->mass[i] * (zone->z[i] - zone->target[i]);
-    }
-    for (int32_t b = 0; b < zone->block_count; b++) {
-        const cr_zone_block* block = &zone->block.items[b];
-        if (block->lock) {
-            cr_zone_line_lock(block, zone->grad + block->first);
-        }
-    }
-    cr_zone_sheet_gradient(zone, zone->grad);
-}
-
-// If going straight to the target violates no row to first order, there is no contact.
-static int free_step(cr_zone* zone)
-{
-    if (cr_zone_sheet_elastic(zone->task) > 0) {
-        return 0; // elasticity pulls too
-    }
-    for (int32_t i = 0; i < zone->n; i++) {
-        zone->d[i] = zone->target[i] - zone->z[i];
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        if (!(line->row.gap + cr_zone_line_dot(zone, line, line->a, zone->d) >= 0.0)) {
-            return 0;
-        }
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        zone->line.items[i].row.lam = 0.0;
-    }
-    return 1;
-}
-
-static void remember_lam(cr_zone* zone)
-{
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        zone->line.items[i].lam_before = zone->line.items[i].row.lam;
-    }
-}
-
-static void restore_lam(cr_zone* zone)
-{
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        zone->line.items[i].row.lam = zone->line.items[i].lam_before;
-    }
-}
-
-// Pressed hard and rubbing hard, a contact may find no sliding solution at all (the paradox of
-// Painleve): what it does then is jam. Holding friction only lets the force grow from iterate to
-// iterate, so every third time the contacts are made to stick instead.
-enum { HOLDS = 3 };
-
-// Friction as it is now becomes a force like any other.
-static void hold_friction(cr_zone* zone, int stick)
-{
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        const double rub = cr_zone_line_rub(zone, line, stick);
-        for (int b = 0; b < line->block_count; b++) {
-            double* at = zone->grad + zone->block.items[line->block[b]].first;
-            for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {
-                at[k - line->offset[b]] += rub * line->f[k];
-            }
-        }
-    }
-}
-
-// The step that a matrix without friction's derivative gives, with friction held: by rounds of
-// exchange where they are likely to end, else by the interior point.
-static carom_status held_step(cr_zone* zone, int level)
-{
-    const int rounds = level >= CURVE_SAFE && (!zone->rubbing || cr_zone_lcp_dual(zone));
-    carom_status status = CAROM_ERR_NO_CONVERGENCE;
-    for (int way = !rounds; way < 2 && status == CAROM_ERR_NO_CONVERGENCE; way++) {
-        restore_lam(zone);
-        gradient(zone); // the last try may have put friction into it
-        hold_friction(zone, level == CURVE_STICK);
-        status = way == 0 ? cr_zone_lcp_solve(zone, 0) : cr_zone_ipm_solve(zone);
-        zone->holds += way;
-    }
-    return status;
-}
-
-// The next level when the matrix is not positive (a saddle: with less curvature the step walks off
-// it) or when the working set went round in circles; that is the contacts' doing, and safe sheets
-// will not change it.
-static carom_status newton_step(cr_zone* zone)
-{
-    zone->factored = 0;
-    if (free_step(zone)) {
-        return CAROM_OK;
-    }
-    carom_status status = build_matrix(zone, !zone->rubbing);
-    if (status != CAROM_OK) {
-        return status;
-    }
-    for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
-        const int sheets = cr_zone_sheet_elastic(zone->task) > 0;
-        if ((level == CURVE_SAFE_SHEETS && (!sheets || status == CAROM_ERR_NO_CONVERGENCE)) ||
-            (level == CURVE_STICK && !zone->rubbing) ||
-            (level == CURVE_SAFE && zone->rubbing && zone->holds % HOLDS == HOLDS - 1)) {
-            zone->holds += level == CURVE_SAFE;
-            continue;
-        }
-        assemble(zone, level);
-        remember_lam(zone);
-        gradient(zone);
-        status = level < CURVE_SAFE ? cr_zone_lcp_solve(zone, 1) : CAROM_ERR_NO_CONVERGENCE;
-        zone->factored = status == CAROM_OK;
-        if (status == CAROM_ERR_NO_CONVERGENCE &&
-            (level >= CURVE_SAFE || !(zone->rubbing || cr_zone_lcp_dual(zone)))) {
-            status = held_step(zone, level);
-        }
-        if (status == CAROM_OK || status == CAROM_ERR_MEMORY) {
-            break;
-        }
-        restore_lam(zone);
-    }
-    if (status == CAROM_OK && zone->rubbing) {
-        cr_zone_line_foresee(zone);
-    }
-    return status;
 }
 
 // The largest motion of a vector of unknowns, in metres.
@@ -425,22 +123,32 @@ static int trembles(cr_zone* zone, double size, double scale)
     return size <= most;
 }
 
+// By how much the give of a row is off the tangent that the last step saw of it, at most. m
+static double bent_by(const cr_zone* zone)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        const cr_zone_line* line = &zone->line.items[i];
+        const double depth = cr_give_make(line->eps0, line->room, line->row.lam).depth;
+        most = cr_max(most, fabs(depth - line->sink - line->eps * line->row.lam));
+    }
+    return most;
+}
+
 // What is left to do after a step of Newton's own matrix is of the order of its square: a gap at
 // distance D bends by size^2 / D at most, for nothing is rounder than a corner seen from there, and
 // the give of a row is off its tangent by what can be told. Where both are nothing beside what the
 // rows give way by, so is the error of every force, and another step would show round-off alone.
 // Friction turns within slips far shorter than D, and sheets bend in ways of their own: not they.
-static int leaves_nothing(const cr_zone* zone, double size)
+static int leaves_nothing(const cr_zone* zone, double size, double bent)
 {
-    double deepest = 0.0, nearest = HUGE_VAL, bent = 0.0;
+    double deepest = 0.0, nearest = HUGE_VAL;
     if (!zone->factored || zone->rubbing || zone->task->member_sheet_count > 0) {
         return 0;
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double depth = cr_give_make(line->eps0, line->room, line->row.lam).depth;
-        deepest = cr_max(deepest, depth);
-        bent = cr_max(bent, fabs(depth - line->sink - line->eps * line->row.lam));
+        deepest = cr_max(deepest, cr_give_make(line->eps0, line->room, line->row.lam).depth);
         nearest = cr_min(nearest, line->row.at.distance);
     }
     return size * size <= step_tolerance * nearest * deepest && bent <= step_tolerance * deepest;
@@ -450,7 +158,7 @@ static int leaves_nothing(const cr_zone* zone, double size)
 static double residual(cr_zone* zone)
 {
     double most = 0.0, scale = 0.0;
-    gradient(zone);
+    cr_zone_newton_gradient(zone);
     for (int32_t i = 0; i < zone->n; i++) {
         scale = cr_max(scale, fabs(zone->mass[i] * (zone->z[i] - zone->target[i])));
         scale = cr_max(scale, fabs(zone->mass[i] * zone->target[i]));
@@ -565,7 +273,7 @@ static double worth(const cr_zone* zone)
 static double slope(cr_zone* zone)
 {
     double sum = 0.0;
-    gradient(zone);
+    cr_zone_newton_gradient(zone);
     for (int32_t i = 0; i < zone->n; i++) {
         sum += zone->grad[i] * zone->d[i];
     }
@@ -617,7 +325,8 @@ static carom_status descend(cr_zone* zone, double step)
             zone->d[k] = 0.5 * (base[k] - zone->z[k]);
         }
         const double taken = cr_zone_check_step(zone, 1e-9);
-        const carom_status status = cr_zone_line_collect(zone);
+        const carom_status status =
+            zone->seen == CAROM_OK ? cr_zone_line_collect(zone) : zone->seen;
         if (status != CAROM_OK || !(taken > 0.0)) {
             return status;
         }
@@ -641,9 +350,9 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     for (int32_t i = 0; i < task->candidate_count; i++) {
         zone->rubbing |= task->candidate[i].friction > 0.0;
     }
-    carom_status status = setup_blocks(zone);
+    carom_status status = cr_zone_setup_blocks(zone);
     if (status == CAROM_OK) {
-        status = setup_numbers(zone);
+        status = cr_zone_setup_numbers(zone);
     }
     if (status == CAROM_OK) {
         status = cr_zone_sheet_setup(zone);
@@ -662,15 +371,6 @@ static void notice_friction(cr_zone* zone)
     for (int32_t i = 0; i < zone->line.count; i++) {
         zone->rubbing |= zone->line.items[i].mu > 0.0;
     }
-}
-
-carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric)
-{
-    const carom_status status = build_matrix(zone, symmetric);
-    if (status == CAROM_OK) {
-        assemble(zone, CURVE_EXACT);
-    }
-    return status;
 }
 
 static void remember_place(cr_zone* zone)
@@ -730,6 +430,7 @@ static double set_out(cr_zone* zone)
 typedef struct search {
     double scale;       // m, the free motion
     double allowed;     // m, steps below it are small
+    double rounded;     // m, round-off of a gap
     int32_t most;       // iterations
     int32_t patience;   // those before P has to fall, without friction
     double step;        // part of the last step that was taken
@@ -740,7 +441,7 @@ typedef struct search {
 // Back to the start.
 static carom_status restart(cr_zone* zone, search* s)
 {
-    const carom_status status = setup_numbers(zone);
+    const carom_status status = cr_zone_setup_numbers(zone);
     if (status == CAROM_OK) {
         zone->along = 0.0;
         zone->fresh = 1;
@@ -786,7 +487,7 @@ static carom_status iterate(cr_zone* zone, search* s)
         notice_friction(zone);
         zone->report.iterations++;
         remember_place(zone);
-        status = newton_step(zone);
+        status = cr_zone_newton_step(zone);
         if (status != CAROM_OK) {
             return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
         }
@@ -794,7 +495,8 @@ static carom_status iterate(cr_zone* zone, search* s)
         if (!isfinite(size)) {
             break;
         }
-        const int last_one = leaves_nothing(zone, size);
+        const double bent = bent_by(zone);
+        const int last_one = leaves_nothing(zone, size, bent);
         if (last_one && cr_zone_check_tiny(zone, size)) {
             step_blindly(zone);
             s->rows_stand = 1;
@@ -819,7 +521,8 @@ static carom_status iterate(cr_zone* zone, search* s)
         }
         stands = !(size <= still_shrinking * last);
         const int done = size <= step_tolerance * s->scale || last_one ||
-                         (stands && (size <= s->allowed || trembles(zone, size, s->scale)));
+                         (stands && bent <= s->rounded &&
+                          (size <= s->allowed || trembles(zone, size, s->scale)));
         if (s->step == 1.0 && done && zone->looks == looks) {
             return CAROM_OK;
         }
@@ -884,6 +587,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     const int32_t patience = cr_zone_sheet_elastic(task) > 0 ? PATIENCE_CLOTH : PATIENCE;
     search s = {.scale = scale,
                 .allowed = step_allowed * scale + ulps * coordinate_scale(zone),
+                .rounded = gap_ulps * coordinate_scale(zone),
                 .most = task->max_iterations,
                 .patience =
                     task->max_iterations < 2 * patience ? task->max_iterations / 2 : patience};

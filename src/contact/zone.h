@@ -74,7 +74,7 @@ typedef struct cr_zone_task {
     int32_t flat;       // nonzero: the gaps' curvature is left out, for comparison
     int32_t crowded;    // nonzero: some row's compliance hangs on where rows are
     int32_t idle_count; // candidates at the end that had no load, for this alone
-    const double* say;  // [candidate_count] of the rows, NULL: 1
+    const double* say;  // [candidate_count] of the rows, NULL: 1; 0: edges that leave a part of one
 } cr_zone_task;
 
 // One contact of the solution.
@@ -111,7 +111,8 @@ void cr_zone_destroy(cr_zone* zone);
 // the members' end is then not to be used. The rows lent by cr_zone_rows live until the next solve.
 carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_report* report);
 int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);
-// Rows without a load beside those with: they have a part in their compliance. As long as those.
+// Rows without a load beside those with, and edges (say 0) that leave only a part of a row: they
+// have a part in their compliance. As long as those.
 // *crowded: how many rows have a compliance that hangs on where they and others are.
 int32_t cr_zone_idle(const cr_zone* zone, const cr_zone_row** rows, int32_t* crowded);
 

@@ -10,7 +10,7 @@
 static carom_status factor_as(cr_zone* zone, int32_t symmetric)
 {
     const int dense = zone->task->gradient != CR_ZONE_SPARSE;
-    carom_status status = cr_zone_exact(zone, symmetric);
+    carom_status status = cr_zone_newton_exact(zone, symmetric);
     if (status == CAROM_OK && dense) {
         status = cr_zone_dense_factor(zone);
     }

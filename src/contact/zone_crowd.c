@@ -12,6 +12,9 @@
 // number. A row counts itself as one, whatever its say: alone at its place it would otherwise be as
 // stiff with little say as with all of it, and come and go at once.
 //
+// Say is aslant for two edges that cross, see below; 1 for all else, less what two such edges leave
+// of a row that is nearest at a part of them, an end of one against the other: 1 - aslant of each.
+//
 // So F2 = g + depth(lam; eps_i, room_i) hangs on where everything is by more than its gap. Newton's
 // steps leave that out, being small against the gap; the derivatives of their end do not.
 
@@ -41,13 +44,19 @@ static slant slant_of(const cr_candidate* c, const cr_vec3 x[4], const cr_closes
     return s;
 }
 
+// The smooth step from parallel to not.
+static double aslant_of(const slant* s)
+{
+    return s->t * s->t * (3.0 - 2.0 * s->t);
+}
+
 double cr_zone_crowd_aslant(const cr_candidate* c, const cr_vec3 x[4], const cr_closest* now)
 {
     if (c->pair.kind != CR_PAIR_EE) {
         return 1.0;
     }
-    const double t = slant_of(c, x, now).t;
-    return t * t * (3.0 - 2.0 * t);
+    const slant s = slant_of(c, x, now);
+    return aslant_of(&s);
 }
 
 static int spot_before(const cr_zone_spot* a, const cr_zone_spot* b)
@@ -112,10 +121,11 @@ carom_status cr_zone_crowd_find(cr_zone* zone, int32_t count)
                 }
                 const cr_vec3 apart = cr_vec3_sub(spots[i].at, spots[j].at);
                 const double near = 1.0 - cr_vec3_norm2(apart) / (range * range);
-                if (!(near > 0.0)) {
+                const double say = zone->line.items[spots[j].line].say;
+                if (!(near > 0.0 && say > 0.0)) {
                     continue;
                 }
-                line->crowd += near * near * near * zone->line.items[spots[j].line].say;
+                line->crowd += near * near * near * say;
                 const cr_zone_beside beside = {spots[i].line, spots[j].line, near, apart};
                 if (!cr_array_push(&zone->beside, beside)) {
                     return CAROM_ERR_MEMORY;
@@ -128,26 +138,26 @@ carom_status cr_zone_crowd_find(cr_zone* zone, int32_t count)
 
 // ---- there and back
 
-// Where a line is in between having no say and all of it; only where edges cross does the row of
-// both hang on that.
+// Where the edges of a line are in between parallel and not: t is between 0 and 1. A row of both
+// hangs on that only where they cross; edges that leave a part of a row beside them, which have no
+// say here, wherever they are nearest.
 static int is_slanted(const cr_zone* zone, const cr_zone_line* line, const cr_vec3 x[4], slant* s)
 {
     const int32_t i = line->row.candidate;
     const cr_candidate* c = &zone->task->candidate[i];
-    if (c->pair.kind != CR_PAIR_EE || zone->now.items[i].free < 2) {
+    if (c->pair.kind != CR_PAIR_EE || (line->say > 0.0 && zone->now.items[i].free < 2)) {
         return 0;
     }
     *s = slant_of(c, x, &line->row.at);
     return s->t > 0.0 && s->t < 1.0;
 }
 
-// d say / d crossing: say is the smooth step of t, times what nearer features leave of it, which is
-// held.
-static double say_slope(const cr_zone* zone, const cr_zone_line* line, const slant* s)
+// d aslant / d crossing. A row of two edges that cross has that for its say: four vertices are a
+// part of nothing else.
+static double aslant_slope(const cr_zone* zone, const cr_zone_line* line, const slant* s)
 {
     const double thickness = zone->task->candidate[line->row.candidate].thickness;
-    const double whole = s->t * s->t * (3.0 - 2.0 * s->t);
-    return line->say / whole * 2.0 * s->t * (1.0 - s->t) / (parallel_share * thickness);
+    return 2.0 * s->t * (1.0 - s->t) / (parallel_share * thickness);
 }
 
 static void points_of(const cr_zone* zone, const cr_zone_line* line, cr_vec3 x[4])
@@ -164,7 +174,15 @@ static double half_sign(int32_t kind, int k)
     return cr_row_side(kind, k) == 1 ? 0.5 : -0.5;
 }
 
-// What a line's place and say change by when its points do, and its thickness.
+// The points that a line's place and say hang on: of edges that lean all four, wherever they are
+// nearest.
+static int32_t felt_points(const cr_zone_line* line)
+{
+    return line->say > 0.0 ? line->row.at.active : 15;
+}
+
+// What a line's place and say change by when its points do, and its thickness. Of edges without a
+// say it is their aslant.
 typedef struct change {
     cr_vec3 at;
     double say;
@@ -197,7 +215,7 @@ static change change_of(const cr_zone* zone, const cr_zone_line* line, const cr_
         const double longer = 2.0 * (first ? cr_vec3_dot(s.a, da) : cr_vec3_dot(s.b, db));
         const double grown = 2.0 * cr_vec3_dot(s.cross, cross) / cr_vec3_norm2(s.cross) -
                              distance / at->distance - longer / s.longer - thickness / c->thickness;
-        out.say = say_slope(zone, line, &s) * s.crossing * grown;
+        out.say = aslant_slope(zone, line, &s) * s.crossing * grown;
     }
     return out;
 }
@@ -226,7 +244,7 @@ static double change_adj(const cr_zone* zone, const cr_zone_line* line, const ch
                                        : (cr_vec3){0, 0, 0};
     }
     if (bar->say != 0.0 && is_slanted(zone, line, x, &s)) {
-        const double grown = bar->say * say_slope(zone, line, &s) * s.crossing;
+        const double grown = bar->say * aslant_slope(zone, line, &s) * s.crossing;
         const cr_vec3 cross = cr_vec3_scale(2.0 * grown / cr_vec3_norm2(s.cross), s.cross);
         const int first = cr_vec3_norm2(s.a) >= cr_vec3_norm2(s.b);
         const double longer = -2.0 * grown / s.longer;
@@ -314,13 +332,75 @@ static change* changes(cr_zone* zone)
     return (change*)(void*)zone->crowd.items;
 }
 
+// Whether a line is nearest at a feature that is part of two edges, and these elsewhere.
+static int is_rim_of(const cr_zone* zone, const cr_zone_line* line, const cr_zone_line* edges)
+{
+    const cr_pair* pair = &zone->task->candidate[edges->row.candidate].pair;
+    const int32_t active = zone->now.items[edges->row.candidate].active;
+    int found = 0;
+    for (int32_t part = 1; part < 15 && !found; part++) { // vertices of both edges
+        if (part & 3 && part >> 2 && part != active) {
+            const cr_contact_key key = cr_candidate_key(pair, part);
+            found = cr_candidate_compare_keys(&key, &line->row.key) == 0;
+        }
+    }
+    return found;
+}
+
+// The lines that are what leaning edges leave of them.
+static carom_status find_leans(cr_zone* zone, int32_t all)
+{
+    zone->lean.count = 0;
+    for (int32_t e = zone->line.count; e < all; e++) {
+        const cr_zone_line* edges = &zone->line.items[e];
+        cr_vec3 x[4];
+        slant s;
+        points_of(zone, edges, x);
+        if (edges->say > 0.0 || !is_slanted(zone, edges, x, &s)) {
+            continue;
+        }
+        for (int32_t i = 0; i < all; i++) {
+            const cr_zone_line* line = &zone->line.items[i];
+            const cr_zone_lean lean = {i, e, 1.0 - aslant_of(&s)};
+            if (line->say > 0.0 && line->say < 1.0 && is_rim_of(zone, line, edges) &&
+                !cr_array_push(&zone->lean, lean)) {
+                return CAROM_ERR_MEMORY;
+            }
+        }
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_zone_crowd_recall(cr_zone* zone)
 {
     const int32_t all = zone->line.count + zone->task->idle_count;
     if (all > INT32_MAX / 4 || !cr_array_reserve(&zone->crowd, 4 * all)) {
         return CAROM_ERR_MEMORY;
     }
-    return cr_zone_crowd_find(zone, all);
+    const carom_status status = cr_zone_crowd_find(zone, all);
+    return status == CAROM_OK ? find_leans(zone, all) : status;
+}
+
+// What a line is of itself is a product of what each pair of edges leaves of it, left = 1 - aslant.
+static double lean_slope(const cr_zone* zone, const cr_zone_lean* lean)
+{
+    return -zone->line.items[lean->line].say / lean->left;
+}
+
+// The derivative of near^3 say, which a line has of another, by where they are from each other, by
+// the blur and by the other's say.
+typedef struct crowd_slope {
+    cr_vec3 apart;
+    double blur, say;
+} crowd_slope;
+
+static crowd_slope slope_of(const cr_zone* zone, const cr_zone_beside* beside)
+{
+    const cr_zone_line* line = &zone->line.items[beside->line];
+    const double range = zone->task->candidate[line->row.candidate].blur, near = beside->near;
+    const double by_near = 3.0 * near * near * zone->line.items[beside->other].say;
+    return (crowd_slope){cr_vec3_scale(-2.0 * by_near / (range * range), beside->apart),
+                         2.0 * by_near * (1.0 - near) / range, near * near * near};
 }
 
 void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* by,
@@ -332,11 +412,15 @@ void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* b
         const cr_zone_line* line = &zone->line.items[i];
         cr_vec3 dx[4] = {{0, 0, 0}};
         for (int k = 0; k < 4; k++) {
-            if (line->row.at.active >> k & 1) {
+            if (felt_points(line) >> k & 1) {
                 dx[k] = point_moved(zone, &zone->point.items[line->point[k]], z, by);
             }
         }
         d[i] = change_of(zone, line, dx, rows ? rows[i].thickness : 0.0);
+    }
+    for (int32_t k = 0; k < zone->lean.count; k++) {
+        const cr_zone_lean* lean = &zone->lean.items[k];
+        d[lean->line].say += lean_slope(zone, lean) * d[lean->other].say;
     }
     for (int32_t i = 0; i < count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
@@ -345,18 +429,15 @@ void cr_zone_crowd_jvp(cr_zone* zone, const double* z, const cr_zone_tangents* b
     }
     for (int32_t k = 0; k < zone->beside.count; k++) {
         const cr_zone_beside* beside = &zone->beside.items[k];
+        const cr_zone_line* line = &zone->line.items[beside->line];
         if (beside->line >= count) {
             continue;
         }
-        const cr_zone_line* line = &zone->line.items[beside->line];
-        const double range = zone->task->candidate[line->row.candidate].blur;
-        const double near = beside->near, say = zone->line.items[beside->other].say;
+        const crowd_slope slope = slope_of(zone, beside);
         const cr_vec3 apart = cr_vec3_sub(d[beside->line].at, d[beside->other].at);
-        double by_near = -2.0 * cr_vec3_dot(beside->apart, apart) / (range * range);
-        by_near += rows ? 2.0 * (1.0 - near) / range * rows[beside->line].blur : 0.0;
-        out[beside->line].compliance +=
-            line->eps0 / line->crowd *
-            (3.0 * near * near * say * by_near + near * near * near * d[beside->other].say);
+        double crowd = cr_vec3_dot(slope.apart, apart) + slope.say * d[beside->other].say;
+        crowd += rows ? slope.blur * rows[beside->line].blur : 0.0;
+        out[beside->line].compliance += line->eps0 / line->crowd * crowd;
     }
 }
 
@@ -376,28 +457,30 @@ void cr_zone_crowd_adj(cr_zone* zone, cr_zone_row_bars* rows, int32_t solved, do
     }
     for (int32_t k = 0; k < zone->beside.count; k++) {
         const cr_zone_beside* beside = &zone->beside.items[k];
+        const cr_zone_line* line = &zone->line.items[beside->line];
         if (beside->line >= count) {
             continue;
         }
-        const cr_zone_line* line = &zone->line.items[beside->line];
-        const double range = zone->task->candidate[line->row.candidate].blur;
-        const double near = beside->near, say = zone->line.items[beside->other].say;
+        const crowd_slope slope = slope_of(zone, beside);
         const double crowd_bar = line->push * line->eps0 / line->crowd;
-        const double near_bar = crowd_bar * 3.0 * near * near * say;
-        const cr_vec3 apart = cr_vec3_scale(-2.0 * near_bar / (range * range), beside->apart);
+        const cr_vec3 apart = cr_vec3_scale(crowd_bar, slope.apart);
         cr_vec3_add_to(&bar[beside->line].at, apart);
         cr_vec3_add_to(&bar[beside->other].at, cr_vec3_neg(apart));
-        bar[beside->other].say += crowd_bar * near * near * near;
+        bar[beside->other].say += crowd_bar * slope.say;
         if (bars) {
-            rows[beside->line].blur += near_bar * 2.0 * (1.0 - near) / range;
+            rows[beside->line].blur += crowd_bar * slope.blur;
         }
+    }
+    for (int32_t k = 0; k < zone->lean.count; k++) {
+        const cr_zone_lean* lean = &zone->lean.items[k];
+        bar[lean->other].say += lean_slope(zone, lean) * bar[lean->line].say;
     }
     for (int32_t i = 0; i < all; i++) {
         const cr_zone_line* line = &zone->line.items[i];
         cr_vec3 x_bar[4];
         const double thickness = change_adj(zone, line, &bar[i], x_bar);
         for (int k = 0; k < 4; k++) {
-            if (line->row.at.active >> k & 1) {
+            if (felt_points(line) >> k & 1) {
                 point_adj(zone, &zone->point.items[line->point[k]], x_bar[k], z, bars);
             }
         }
@@ -426,6 +509,13 @@ carom_status cr_zone_crowd_idle(cr_zone* zone)
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
         if (line->beside && !(line->row.lam > 0.0) && !cr_array_push(&zone->idle, line->row)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    for (int32_t i = 0; i < zone->task->candidate_count && zone->crowded > 0; i++) {
+        const cr_candidate* c = &zone->task->candidate[i];
+        const cr_zone_row edges = {.candidate = i, .compliance = c->compliance, .room = c->room};
+        if (zone->share.items[i].leans && !cr_array_push(&zone->idle, edges)) {
             return CAROM_ERR_MEMORY;
         }
     }

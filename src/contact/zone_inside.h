@@ -81,6 +81,7 @@ typedef struct cr_zone_share {
     double lam;   // kg m, its part of that row's multiplier
     cr_vec3 sigma; // that row's friction direction
     double aslant; // 0..1, of two edges: how far they are from parallel
+    int32_t leans; // nonzero: by that it leaves a part of a row beside it
 } cr_zone_share;
 
 // What a candidate carries, while candidates are looked for anew.
@@ -104,6 +105,12 @@ typedef struct cr_zone_beside {
     double near;   // 0..1
     cr_vec3 apart; // m, from the other to the line
 } cr_zone_beside;
+
+// Two edges that lean, of which a line beside them is what they leave.
+typedef struct cr_zone_lean {
+    int32_t line, other; // the edges are the other
+    double left;         // 0..1
+} cr_zone_lean;
 
 struct cr_zone {
     const cr_zone_task* task;
@@ -135,6 +142,7 @@ struct cr_zone {
     CR_ARRAY(cr_zone_share) share; // [candidate_count]
     CR_ARRAY(cr_zone_spot) spot;   // likewise twice as many
     CR_ARRAY(cr_zone_beside) beside;
+    CR_ARRAY(cr_zone_lean) lean;         // on the way back
     CR_ARRAY(double) crowd;              // [4*] of zone_crowd.c
     CR_ARRAY(cr_zone_row_tangents) felt; // [line.count] of the tangents
     int32_t crowded; // lines with a load whose compliance hangs on where lines are
@@ -162,10 +170,19 @@ struct cr_zone {
     cr_zone_report report;
 };
 
-// zone.c: blocks, points and vectors of a task; and the exact matrix of the current rows.
+// zone.c: everything of a task made ready, and at its end.
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
-carom_status cr_zone_exact(cr_zone* zone, int32_t symmetric);
 void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
+
+// zone_setup.c: what is solved for, in blocks, and the vectors over it at the start.
+carom_status cr_zone_setup_blocks(cr_zone* zone);
+carom_status cr_zone_setup_numbers(cr_zone* zone);
+
+// zone_newton.c: one Newton step d with the lines' multipliers, by the first matrix that has one.
+carom_status cr_zone_newton_step(cr_zone* zone);
+void cr_zone_newton_gradient(cr_zone* zone); // grad = M (z - zt) + h^2 dE, without the contacts
+// The exact matrix of the current rows, to be factored.
+carom_status cr_zone_newton_exact(cr_zone* zone, int32_t symmetric);
 
 // zone_point.c: where the points are.
 carom_status cr_zone_point_setup(cr_zone* zone);
@@ -215,7 +232,8 @@ double cr_zone_line_dot(const cr_zone* zone, const cr_zone_line* line, const dou
 double cr_zone_crowd_aslant(const cr_candidate* c, const cr_vec3 x[4], const cr_closest* now);
 // crowd of the first `count` lines, and who stands beside whom.
 carom_status cr_zone_crowd_find(cr_zone* zone, int32_t count);
-// After a solve: the lines without a load that stand beside one with, and how many hang on places.
+// After a solve: the lines without a load that stand beside one with, and edges that leave a part
+// of a line, with no say of their own; and how many lines hang on places.
 carom_status cr_zone_crowd_idle(cr_zone* zone);
 // On the way back: the same of the lines that were recalled, the idle ones too.
 carom_status cr_zone_crowd_recall(cr_zone* zone);

@@ -409,6 +409,7 @@ static carom_status choose(cr_zone* zone, int first)
         cr_closest* now = &zone->now.items[i];
         cr_vec3 x[4];
         hand_out(zone, share);
+        share->leans = 0;
         // what was far off and has not come far since is still too far to matter
         const double way = way_of(zone, i), least = least_distance(zone, i, way);
         if (least >= 2.0 * c->thickness && !(share->lam > 0.0) && !zone->limiting.items[i]) {
@@ -527,6 +528,7 @@ static void push_aside(cr_zone* zone, int32_t i, const uint64_t key[2])
         return; // as near to each other as round-off: one of the two has to stay
     }
     rim->stand *= 1.0 - zone->share.items[i].aslant;
+    zone->share.items[i].leans |= rim->stand > 0.0;
     if (!(rim->stand > 0.0)) {
         to->lam += rim->lam;
         to->sigma = cr_vec3_add(to->sigma, rim->sigma);

@@ -99,6 +99,7 @@ carom_status cr_zone_look_again(cr_zone* zone, double along)
     cr_zone_point_place(zone);
     cr_zone_end(zone);
     carom_status status = put_by(zone);
+    zone->line.count = 0; // of candidates that are others from here on, whatever comes of the look
     if (status == CAROM_OK) {
         status = zone->task->look(zone->task->user, along);
     }
@@ -115,7 +116,6 @@ carom_status cr_zone_look_again(cr_zone* zone, double along)
     for (int32_t b = 0; b < zone->block_count; b++) {
         zone->block.items[b].gone = cr_zone_check_gone(zone, &zone->block.items[b]);
     }
-    zone->line.count = 0; // of candidates that are others now
     zone->factored = 0;
     zone->looks++;
     return CAROM_OK;

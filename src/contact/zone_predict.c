@@ -42,7 +42,7 @@ carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_z
         return status;
     }
     cr_zone_point_place(zone); // z = 0: everything at its start
-    status = cr_zone_exact(zone, !zone->rubbing);
+    status = cr_zone_newton_exact(zone, !zone->rubbing);
     if (status == CAROM_OK) {
         status = cr_zone_matrix_begin(&zone->matrix);
     }

@@ -31,3 +31,22 @@
     " {'of': 'sheet', 'what': 'c12'}, {'of': 'sheet', 'what': 'c33'},"                             \
     " {'of': 'sheet', 'what': 'rest'}, {'of': 'sheet', 'what': 'script'},"                         \
     " {'of': 'sheet', 'what': 'pins'}]}"
+
+// A ball of faces on a sheet held at its corners, both thick: many contacts share a place.
+#define GRAD_SCENES_FACES_ON_SHEET                                                                 \
+    "{'name': 'sheet', 'type': 'cloth', 'thickness': 0.016, 'mesh': {'sheet': {'width': 0.3,"      \
+    " 'height': 0.3, 'nx': 2, 'ny': 2}}, 'density': 2, 'stretch': 300, 'bend': 1e-3,"              \
+    " 'damping': 0.01, 'friction': 0.4, 'pins': [{'nodes': 'corners'}]},"                          \
+    "{'name': 'high', 'thickness': 0.02, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"  \
+    " 'density': 300, 'position': [0.03, 0.02, 0.137], 'euler_degrees': [10, 20, 30],"             \
+    " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4}"
+
+// A box whose lower edge nearly follows the upper one of a box that is held. At 0.1997 they cross
+// near an end: the crossing and the end outside are two contacts that share what there is. At
+// 0.20045 they do not, and the nearer end shares with the farther one.
+#define GRAD_SCENES_RIM(LOW, X)                                                                    \
+    "{'name': '" LOW "', 'type': 'fixed', 'thickness': 0.02,"                                      \
+    " 'mesh': {'box': {'size': [0.2, 0.4, 0.2]}}, 'friction': 0.4},"                               \
+    "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"              \
+    " 'density': 300, 'position': [" X ", 0.0002, 0.2502], 'euler_degrees': [0, 0, 0.2],"          \
+    " 'velocity': [0, 0, -0.03], 'friction': 0.4, 'lock': ['rx', 'ry']}"

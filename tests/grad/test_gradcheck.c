@@ -36,6 +36,29 @@
     "'parameters': [{'of': 'box', 'what': 'velocity'}, {'of': 'box', 'what': 'rotation'}," more    \
     " {'of': 'box', 'what': 'mass'}]}"
 
+// Contacts as soft as that show what they give way by.
+#define SOFT                                                                                       \
+    "'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"                   \
+    " 'compliance': 1e-3},"
+// A ball of faces on another, and what is asked of it.
+#define FACES(LOCK)                                                                                \
+    "{" SOFT "'bodies': [{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"                      \
+    " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"                                    \
+    "{'name': 'high', 'thickness': 0.016,"                                                         \
+    " 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}}, 'density': 300,"                     \
+    " 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"                             \
+    " 'velocity': [0.3, 0.1, -0.3]" LOCK "}],"                                                     \
+    "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"         \
+    " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
+
+#define RIM_GOAL                                                                                   \
+    "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"         \
+    " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]},"                                \
+    " {'what': 'angular_velocity', 'of': 'high', 'target': [0.1, 0, 0.2], 'weight': 0.1}]},"       \
+    "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"       \
+    " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'angular_velocity'},"             \
+    " {'of': 'high', 'what': 'thickness'}]}"
+
 static const grad_kit_scene scenes[] = {
     {"free flight of a box",
      "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
@@ -419,38 +442,31 @@ static const grad_kit_scene scenes[] = {
     // soft, so that what rows of one place do to each other's compliance shows: 4e-4 of the
     // gradient
     {"faces of a ball that roll over those of another",
-     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
-     " 'compliance': 1e-3}, 'bodies': ["
-     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
-     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
-     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
-     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
-     " 'velocity': [0.3, 0.1, -0.3]}],"
-     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
-     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
-     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
-     " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'mass'},"
-     " {'of': 'high', 'what': 'thickness'}, {'of': 'low', 'what': 'thickness'},"
-     " {'of': 'high', 'what': 'friction'}, {'of': 'low', 'what': 'position'}]}",
+     FACES("") "'parameters': [{'of': 'high', 'what': 'velocity'},"
+               " {'of': 'high', 'what': 'rotation'}, {'of': 'high', 'what': 'position'},"
+               " {'of': 'high', 'what': 'mass'}, {'of': 'high', 'what': 'thickness'},"
+               " {'of': 'low', 'what': 'thickness'}, {'of': 'high', 'what': 'friction'},"
+               " {'of': 'low', 'what': 'position'}]}",
      10, 0},
     {"the same, held in some axes",
-     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
-     " 'compliance': 1e-3}, 'bodies': ["
-     "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
-     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
-     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
-     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
-     " 'velocity': [0.3, 0.1, -0.3], 'lock': ['y', 'rx', 'rz']}],"
-     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
-     " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
-     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': "
-     "'angular_velocity'},"
-     " {'of': 'high', 'what': 'position'}, {'of': 'high', 'what': 'thickness'}]}",
+     FACES(", 'lock': ['y', 'rx', 'rz']") "'parameters': [{'of': 'high', 'what': 'velocity'},"
+                                          " {'of': 'high', 'what': 'angular_velocity'}, {'of': "
+                                          "'high', 'what': 'position'},"
+                                          " {'of': 'high', 'what': 'thickness'}]}",
      10, 0},
+    // likewise of nodes, free and pinned: without their part 3e-5
+    {"faces of a ball on those of a sheet",
+     "{" SOFT "'bodies': [" GRAD_SCENES_FACES_ON_SHEET "],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'high', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'velocity', 'of': 'sheet', 'target': [0.1, 0, 0.2]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'position'},"
+     " {'of': 'sheet', 'what': 'density'}, {'of': 'sheet', 'what': 'thickness'},"
+     " {'of': 'high', 'what': 'thickness'}, {'of': 'sheet', 'what': 'friction'},"
+     " {'of': 'sheet', 'what': 'pins'}, {'of': 'sheet', 'what': 'vertices'}]}",
+     4, 0},
     // between no say and all of it: without its derivative 9e-3
     {"edges that are nearly parallel",
-     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.4,"
-     " 'compliance': 1e-3}, 'bodies': ["
+     "{" SOFT "'bodies': ["
      "{'name': 'low', 'type': 'fixed', 'thickness': 0.02, 'mesh': {'box': {'size': [0.2, 0.2, "
      "0.2]}}},"
      "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"
@@ -460,6 +476,13 @@ static const grad_kit_scene scenes[] = {
      " {'what': 'velocity', 'of': 'high', 'target': [0.1, 0, 0.2]}]},"
      "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'rotation'},"
      " {'of': 'high', 'what': 'position'}]}",
+     4, 3e-6},
+    // without what nearly parallel edges leave of a row beside them 3e-3, and 0.04 softer than that
+    {"an end beside edges that cross nearly parallel",
+     "{" SOFT "'bodies': [" GRAD_SCENES_RIM("low", "0.1997") "]," RIM_GOAL, 4, 1e-6},
+    {"an end beside edges that are nearly parallel and do not cross",
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 2e-2},"
+     "'bodies': [" GRAD_SCENES_RIM("low", "0.20045") "]," RIM_GOAL,
      4, 3e-6},
 };
 

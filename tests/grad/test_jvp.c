@@ -3,6 +3,7 @@
 #include "carom/carom.h"
 #include "check.h"
 #include "core/memory.h"
+#include "grad_scenes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,17 @@ typedef struct scene {
 #define OF_GROUND                                                                                  \
     "{'of': 'ground', 'what': 'vertices'}, {'of': 'ground', 'what': 'position'},"                  \
     "{'of': 'ground', 'what': 'friction'}, {'of': 'ground', 'what': 'thickness'}"
+
+// A ball of faces on another.
+#define FACES(LOCK)                                                                                \
+    "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["  \
+    "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"                                       \
+    " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"                                    \
+    "{'name': 'high', 'thickness': 0.016,"                                                         \
+    " 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}}, 'density': 300,"                     \
+    " 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"                             \
+    " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4" LOCK "}],"                                    \
+    "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}"
 
 static const scene scenes[] = {
     {"free flight", 8,
@@ -94,24 +106,14 @@ static const scene scenes[] = {
      " 'euler_degrees': [0, 0, 31], 'friction': 0.2}],"
      "'parameters': [" RIGID("a") ", " RIGID("c") ", " OF_GROUND ", " WORLD "]}",
      0},
-    {"faces on faces", 8,
-     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["
-     "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"
-     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
-     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
-     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
-     " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4}],"
-     "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
-     1},
-    {"faces on faces, held", 8,
-     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["
-     "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"
-     " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
-     "{'name': 'high', 'thickness': 0.016, 'mesh': {'sphere': {'radius': 0.1, 'subdivisions': 1}},"
-     " 'density': 300, 'position': [0.03, 0.02, 0.331], 'euler_degrees': [10, 20, 30],"
-     " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4, 'lock': ['y', 'rx', 'rz']}],"
-     "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
-     1},
+    {"faces on faces", 8, FACES(""), 1},
+    {"faces on faces, held", 8, FACES(", 'lock': ['y', 'rx', 'rz']"), 1},
+    {"faces on a sheet", 4,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': "
+     "[" GRAD_SCENES_FACES_ON_SHEET "],"
+     "'parameters': [" RIGID("high") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'}, " WORLD
+                                                         "]}",
+     0},
     {"edges that are nearly parallel", 4,
      "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': ["
      "{'name': 'ground', 'type': 'fixed', 'thickness': 0.02,"
@@ -120,6 +122,16 @@ static const scene scenes[] = {
      " 'density': 300, 'position': [0.0001, 0.0002, 0.2502], 'euler_degrees': [0.001, 0.002, 0.17],"
      " 'velocity': [0.001, 0.002, -0.03], 'angular_velocity': [0, 0, 0.01], 'friction': 0.4}],"
      "'parameters': [" RIGID("high") ", " OF_GROUND ", " WORLD "]}",
+     0},
+    {"an end beside edges that cross", 4,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': "
+     "[" GRAD_SCENES_RIM("ground", "0.1997") "], 'parameters': [" RIGID("high") ", " OF_GROUND
+                                                                                ", " WORLD "]}",
+     0},
+    {"an end beside edges that do not", 4,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 2e-2}, 'bodies': "
+     "[" GRAD_SCENES_RIM("ground", "0.20045") "], 'parameters': [" RIGID("high") ", " OF_GROUND
+                                                                                 ", " WORLD "]}",
      0},
     {"ball on cloth", 8,
      "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'wind': [0.5, 0.2, 0.1]},"

@@ -205,7 +205,10 @@ class Env:
         the root of what the actions cost. For methods of least squares; as losses otherwise.
         """
         state, cost, goals = self._episodes(policy, goals, number, seed)
-        return cat([self.measure(state) - goals, math.sqrt(self.effort) * cost.sqrt()[:, None]])
+        # where no action costs anything the root has no slope: 0, as what it is least at
+        acted = cost > 0
+        root = cost.where(acted, 1 + cost).sqrt() * acted
+        return cat([self.measure(state) - goals, math.sqrt(self.effort) * root[:, None]])
 
     def loss_and_grad(self, policy, goals=None, *, number: int = 1, seed=None):
         """The mean loss of episodes, and its gradient by every parameter of a policy
