@@ -1,6 +1,7 @@
 #include "bodies/spin_held.h"
 #include "core/assert.h"
 #include "dynamics/targets.h"
+#include "sim/carried.h"
 #include "sim/expect.h"
 #include "sim/parts.h"
 #include <string.h>
@@ -464,6 +465,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     task.candidate_count = worker->candidate_count;
     task.candidate = worker->candidate;
     task.like = sim->near.like;
+    task.left = worker->sheet.count > 0 ? sim->left : NULL;
     if (from == 0.0 || worker->expect == &sim->part) { // other parts begin elsewhere
         task.closest = worker->closest;
     }
@@ -472,6 +474,9 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     const cr_events_contact* hits;
     const int32_t count = status == CAROM_OK ? cr_events_contacts(worker->events, &hits) : 0;
     result->impacts += report.impacts;
+    if (count > 0 && worker->sheet.count > 0) {
+        cr_carried_hits(sim, worker);
+    }
     for (int32_t i = 0; i < count; i++) {
         CR_ASSERT(task.candidate); // hits are of candidates
         const cr_pair* pair = &task.candidate[hits[i].candidate].pair;
@@ -495,8 +500,10 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     cr_island_result* result = &sim->island.items[index];
     const int alone = worker->candidate_count == 0 && worker->sheet.count == 0;
     const int32_t impacts = result->impacts;
+    const int32_t contacts = result->contact.count;
     const int first = from == 0.0;
     carom_status status = CAROM_OK;
+    result->again = 0;
     cr_island_aim(sim, worker, h, from == 0.0 && to == 1.0 ? sim->aimed : NULL);
     worker->balance.count = worker->bounced = 0;
     cr_expect_forget(sim, worker);
@@ -509,6 +516,13 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
             status = solve_part(sim, worker, index, h, from, to,
                                 first ? sim->state.memory.items : worker->warm.items,
                                 first ? sim->state.memory.count : worker->warm.count);
+        }
+        if (status == CAROM_OK && result->impacts > impacts && worker->sheet.count > 0 &&
+            cr_carried_found(sim, worker, h)) {
+            result->again = 1;
+            result->impacts = impacts;
+            result->contact.count = contacts;
+            return CAROM_OK;
         }
         if (status == CAROM_OK) {
             status = keep_contacts(sim, worker, index, h);
@@ -552,13 +566,16 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
 {
     cr_island_rewind(sim, worker, index);
     for (int32_t part = 0; part < parts; part++) {
-        const carom_status status =
-            cr_island_part(sim, worker, index, sim->model->world.dt / parts, (double)part / parts,
-                           (double)(part + 1) / parts);
+        const cr_island_result* result = &sim->island.items[index];
+        carom_status status;
+        cr_carried_forget(sim, worker);
+        do {
+            status = cr_island_part(sim, worker, index, sim->model->world.dt / parts,
+                                    (double)part / parts, (double)(part + 1) / parts);
+        } while (status == CAROM_OK && result->again);
         if (status != CAROM_OK) {
             return status;
         }
-        const cr_island_result* result = &sim->island.items[index];
         if (fair &&
             (result->gains || (result->turn > most_turned && parts < 1 << most_fair(sim)))) {
             return CAROM_ERR_NO_CONVERGENCE;

@@ -1,4 +1,5 @@
 #include "sim/parts.h"
+#include "sim/carried.h"
 #include "sim/expect.h"
 #include <string.h>
 
@@ -102,7 +103,7 @@ carom_status cr_parts_look(void* user, double along)
 
 // One part. Where that means to compare everything with everything, shorter parts are the better
 // way.
-static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
+static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
 {
     const int32_t max_iterations = sim->model->world.max_iterations;
     cr_expect_part(sim, worker, part->h, part->from, part->to);
@@ -125,6 +126,16 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
         result->contact.count = contacts;
         result->impacts = impacts;
     }
+    return status;
+}
+
+static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
+{
+    carom_status status;
+    cr_carried_forget(sim, worker);
+    do {
+        status = try_once(sim, worker, index, part);
+    } while (status == CAROM_OK && sim->island.items[index].again);
     return status;
 }
 
