@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contact/balance.h"
+#include "contact/balance_sheet.h"
 #include "contact/events.h"
 #include "contact/motion.h"
 #include "dynamics/targets.h"
@@ -55,6 +56,7 @@ typedef struct cr_worker {
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_contact_memory) warm;
     CR_ARRAY(cr_balance_row) balance;     // contacts of the last zone
+    CR_ARRAY(double) sheet_scratch;       // of the balance of sheets
     int32_t bounced;                      // nonzero: there was an impact with restitution before it
     cr_expect* expect;                    // of the stretch under way
     CR_ARRAY(cr_candidate) own_candidate; // of the island under way
@@ -133,9 +135,14 @@ carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, d
 // The impacts of one part, as a task: the candidates are the caller's.
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
                                 double to);
-// island.c: the energy balance of one part with the rows in worker->balance, as a task; the rows
-// come by cr_island_balance_row, which says no where a moving obstacle does work. guess: a body
-// that may be one of the two, or -1.
+// island.c: the energy balance of one part with the rows in worker->balance, as a task. Before it
+// cr_island_balance_open says no where sheets are moved by something whose work is not known, or
+// there is no memory (*status); the rows come by cr_island_balance_row, which says no where a
+// moving obstacle does work; and cr_island_balance_close, which says no where nobody can be braked.
+// guess: a body that may be one of the two, or -1.
+int cr_island_balance_open(const cr_sim* sim, cr_worker* worker, carom_status* status);
+int cr_island_balance_close(const cr_sim* sim, cr_worker* worker);
+cr_balance_sheets cr_island_sheets(cr_sim* sim, const cr_worker* worker, double h);
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h);
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
                           double lam, cr_balance_row* row);
