@@ -155,7 +155,7 @@ static const grad_kit_scene scenes[] = {
      "'parameters': [{'of': 'box', 'what': 'velocity'}, {'of': 'box', 'what': 'angular_velocity'},"
      " {'of': 'box', 'what': 'inertia'}, {'of': 'sheet', 'what': 'velocity'},"
      " {'what': 'gravity'}]}",
-     22, 0},
+     22, 3e-5},
     {"cube flat on ground, frictionless, pressed off its middle",
      "{" SMOOTH "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.3, 0.3, 0.3]}},"
      " 'position': [0, 0, 0.15015], 'force': [4, -3, -30], 'torque': [0.5, 0.3, 0]}],"
