@@ -6,8 +6,10 @@
 // Candidates for each vertex of an island, beyond which shorter parts are the better way.
 enum { CROWDED = 40 };
 // After parts that took no more iterations than this a longer one is tried: after one of them at
-// first, and after twice as many each time that led nowhere.
-enum { QUICK = 9 };
+// first, and after twice as many each time that led nowhere. So many that took more are as good as
+// one: where rows come and go the shortest parts take a dozen as well, and a step that waited for a
+// quick one would go on in them to its end.
+enum { QUICK = 9, SLOW = 3 };
 // Of the shortest edge, how far things go in a part at first.
 static const double step_of_edge = 0.5;
 
@@ -165,7 +167,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_rewind(sim, worker, index);
     result->parts = 0;
     int32_t halvings = first_halvings(sim, worker);
-    int64_t quick = 0, wait = 1; // such parts in a row, and how many there are to be
+    int64_t quick = 0, wait = 1; // such parts since the last change, and how many there are to be
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
@@ -199,8 +201,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             result->narrow = 1;
             return; // the look around was too narrow: all of it is done again
         }
-        quick = result->report.iterations - before <= QUICK ? quick + 1 : 0;
-        if (halvings > 0 && at % (2 * size) == 0 && quick >= wait) {
+        quick += result->report.iterations - before <= QUICK ? SLOW : 1;
+        if (halvings > 0 && at % (2 * size) == 0 && quick >= SLOW * wait) {
             halvings--;
             quick = 0;
         }
