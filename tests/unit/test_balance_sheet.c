@@ -36,8 +36,9 @@ static int setup(uint64_t* seed)
     static int32_t face[3 * FACES];
     int f = 0;
     for (int32_t i = 0; i < NODES; i++) {
-        x[3 * i] = 0.1 * (i % SIDE) + check_random(seed, -0.02, 0.02);
-        x[3 * i + 1] = 0.1 * (double)(i / SIDE) + check_random(seed, -0.02, 0.02);
+        const int32_t column = i % SIDE, line = i / SIDE;
+        x[3 * i] = 0.1 * column + check_random(seed, -0.02, 0.02);
+        x[3 * i + 1] = 0.1 * line + check_random(seed, -0.02, 0.02);
     }
     for (int32_t i = 0; i < NODES; i++) {
         if (i % SIDE + 1 < SIDE && i / SIDE + 1 < SIDE) {
@@ -62,10 +63,8 @@ static void random_inputs(uint64_t* seed, double* in)
         in[i] = check_random(seed, -1, 1);
     }
     for (int i = 0; i < 3 * NODES; i++) {
-        in[X0 + i] = 0.1 * (i % 3 == 0   ? i / 3 % SIDE
-                            : i % 3 == 1 ? i / 3 / SIDE
-                                         : 0) +
-                     check_random(seed, -0.03, 0.03);
+        const int32_t node = i / 3, at[3] = {node % SIDE, node / SIDE, 0};
+        in[X0 + i] = 0.1 * at[i % 3] + check_random(seed, -0.03, 0.03);
         in[D + i] = pinned[i / 3] ? 0.0 : check_random(seed, -0.03, 0.03);
     }
     for (int i = 0; i < NODES; i++) {
