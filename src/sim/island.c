@@ -588,7 +588,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     const cr_events_contact* hits;
     const int32_t count = status == CAROM_OK ? cr_events_contacts(worker->events, &hits) : 0;
     result->impacts += report.impacts;
-    if (count > 0 && worker->sheet.count > 0) {
+    if (status == CAROM_OK && worker->sheet.count > 0) {
         cr_carried_hits(sim, worker);
     }
     for (int32_t i = 0; i < count; i++) {
