@@ -20,6 +20,7 @@ struct cr_backward {
     cr_vec3 *q, *t, *v, *om, *a, *torque, *rate; // [frame_count]
     // of the energy balance
     cr_vec3 *v0, *om_free, *pull, *way, *spin; // [frame_count]
+    cr_vec3 *node_x0, *node_d, *node_v0;       // [node_count]
     CR_ARRAY(double) lam_bar;                  // by row
     CR_ARRAY(double) eps_bar;
     CR_ARRAY(double) room_bar;
@@ -39,7 +40,8 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
         &b->zone.w, &b->zone.u, &b->zone.r0, &b->zone.t0, &b->zone.rp, &b->zone.ut, &b->zone.turn,
         &b->v1,     &b->om1,    &b->q,       &b->t,       &b->v,       &b->om,      &b->a,
         &b->torque, &b->v0,     &b->om_free, &b->pull,    &b->way,     &b->spin,    &b->rate};
-    cr_vec3** const nodes[] = {&b->zone.d, &b->zone.x0, &b->zone.dt, &b->zone.v0};
+    cr_vec3** const nodes[] = {&b->zone.d,  &b->zone.x0, &b->zone.dt, &b->zone.v0,
+                               &b->node_x0, &b->node_d,  &b->node_v0};
     int ok = 1;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
         *frames[i] = cr_memory_take(f, sizeof(cr_vec3));
@@ -97,7 +99,10 @@ void cr_backward_destroy(cr_backward* b)
                             b->pull,
                             b->way,
                             b->spin,
-                            b->rate};
+                            b->rate,
+                            b->node_x0,
+                            b->node_d,
+                            b->node_v0};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -107,6 +112,7 @@ void cr_backward_destroy(cr_backward* b)
     cr_array_release(&b->worker.sheet);
     cr_array_release(&b->worker.warm);
     cr_array_release(&b->worker.balance);
+    cr_array_release(&b->worker.sheet_scratch);
     cr_array_release(&b->candidate);
     cr_array_release(&b->lam);
     cr_array_release(&b->row);
@@ -178,10 +184,10 @@ int cr_backward_balance(cr_worker* worker, const cr_sim* sim, const cr_record* r
                         const cr_record_part* part)
 {
     const int32_t count = part->row_end - part->row_begin;
-    worker->balance.count = 0;
+    carom_status status = CAROM_OK;
     worker->bounced = part->bounced;
-    if (count == 0 || worker->sheet.count > 0) {
-        return 0;
+    if (!cr_island_balance_open(sim, worker, &status) || count == 0) {
+        return status == CAROM_OK ? 0 : -1;
     }
     if (!cr_array_reserve(&worker->balance, count)) {
         return -1;
@@ -194,12 +200,13 @@ int cr_backward_balance(cr_worker* worker, const cr_sim* sim, const cr_record* r
         }
     }
     worker->balance.count = count;
-    return 1;
+    return cr_island_balance_close(sim, worker);
 }
 
 // Reverse of the energy balance, which has the last word on the velocities of a part: bars->v and
 // om become those of what the zone left. What start and targets feel of it waits in v0, om_free,
-// pull (their acceleration) and way (u), what rows feel in lam_bar, eps_bar and room_bar.
+// pull (their acceleration) and way (u), what rows feel in lam_bar, eps_bar and room_bar, what
+// nodes feel in node_x0, node_d and node_v0.
 static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
                                 const cr_record_part* part, const cr_state_bars* bars,
                                 cr_gradient* g)
@@ -209,6 +216,12 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
     for (int32_t i = 0; i < b->worker.frame.count; i++) {
         const int32_t f = b->worker.frame.items[i];
         b->v0[f] = b->om_free[f] = b->pull[f] = b->way[f] = zero;
+    }
+    for (int32_t i = 0; i < b->worker.sheet.count; i++) {
+        const int32_t s = b->worker.sheet.items[i];
+        for (int32_t n = b->model->sheet_node[s]; n < b->model->sheet_node[s + 1]; n++) {
+            b->node_x0[n] = b->node_d[n] = b->node_v0[n] = zero;
+        }
     }
     if (!cr_array_reserve(&b->lam_bar, count) || !cr_array_reserve(&b->eps_bar, count) ||
         !cr_array_reserve(&b->room_bar, count)) {
@@ -223,6 +236,7 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
     }
     cr_island_velocities(sim, &b->worker, part->h);
     const cr_balance_task task = cr_island_balance(sim, &b->worker, part->h);
+    double more = 0.0;
     const cr_balance_bars out = {.v = bars->v,
                                  .om = bars->om,
                                  .t = bars->t,
@@ -236,8 +250,21 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
                                  .lam = b->lam_bar.items,
                                  .eps = b->eps_bar.items,
                                  .room = b->room_bar.items,
+                                 .more = &more,
                                  .spin = b->spin};
     cr_balance_adj(&task, &out);
+    if (more != 0.0 && b->worker.sheet.count > 0) {
+        const cr_balance_sheets sheets = cr_island_sheets(sim, &b->worker, part->h);
+        const cr_balance_sheet_bars nodes = {.x0 = b->node_x0,
+                                             .d = b->node_d,
+                                             .v0 = b->node_v0,
+                                             .force = g->node_force,
+                                             .node_mass = g->node_mass,
+                                             .gravity = g->gravity,
+                                             .material = g->material,
+                                             .corner = g->corner};
+        cr_balance_sheet_adj(&sheets, more, &nodes);
+    }
     return CAROM_OK;
 }
 
@@ -274,17 +301,21 @@ static void advance_adj(cr_backward* b, const cr_sim* sim, const cr_record_part*
         const int32_t s = b->worker.sheet.items[i];
         for (int32_t n = b->model->sheet_node[s]; n < b->model->sheet_node[s + 1]; n++) {
             const cr_vec3 v_bar = cr_vec3_scale(1.0 / h, bars->xv[n]);
-            b->zone.dt[n] = b->zone.v0[n] = b->zone.x0[n] = b->zone.d[n] = zero;
+            b->zone.dt[n] = b->zone.x0[n] = b->zone.d[n] = zero;
+            b->zone.v0[n] = b->node_v0[n];
             if (bodies->node_pinned[n]) { // x' = o0 + to (o1 - o0), v' = (to - from)(o1 - o0)/h
                 const int32_t v = bodies->node_vertex[n];
                 const double gone = part->to - part->from;
-                const cr_vec3 end =
-                    cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone, v_bar);
+                cr_vec3 end = cr_vec3_add_scaled(cr_vec3_scale(part->to, bars->x[n]), gone, v_bar);
+                // what the balance saw of it: from o0 + from (o1 - o0) on, by (to - from)(o1 - o0)
+                end = cr_vec3_add_scaled(end, part->from, b->node_x0[n]);
+                end = cr_vec3_add_scaled(end, gone, b->node_d[n]);
+                const cr_vec3 both = cr_vec3_add(bars->x[n], b->node_x0[n]);
                 cr_vec3_accumulate(&b->zone.obstacle1[v].x, end);
-                cr_vec3_accumulate(&b->zone.obstacle0[v].x, cr_vec3_sub(bars->x[n], end));
+                cr_vec3_accumulate(&b->zone.obstacle0[v].x, cr_vec3_sub(both, end));
             } else {
-                b->zone.x0[n] = bars->x[n];
-                b->zone.d[n] = cr_vec3_add(bars->x[n], v_bar);
+                b->zone.x0[n] = cr_vec3_add(bars->x[n], b->node_x0[n]);
+                b->zone.d[n] = cr_vec3_add(cr_vec3_add(bars->x[n], v_bar), b->node_d[n]);
             }
         }
     }

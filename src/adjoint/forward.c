@@ -14,11 +14,13 @@ typedef struct scratch {
     cr_zone_tangents zone;                           // start: those of the lane's state
     cr_vec3 *v1, *om1, *a, *torque, *rate, *om_free; // [frame_count] of targets
     cr_vec3* v0;                                     // [frame_count] of the start
+    cr_vec3* node_v0;                                // [node_count] likewise
+    cr_vec3 *node_x0, *node_force;                   // [node_count] of the energy balance
     cr_vec3 *pose_t[2], *pose_q[2];                  // [frame_count] of what moves by script
     cr_vec3 *spin, *thrust, *twist;                  // [frame_count] of the energy balance
 } scratch;
 
-enum { FRAME_ARRAYS = 19, NODE_ARRAYS = 2, VERTEX_ARRAYS = 2 };
+enum { FRAME_ARRAYS = 19, NODE_ARRAYS = 5, VERTEX_ARRAYS = 2 };
 
 struct cr_forward {
     const cr_model* model;
@@ -33,7 +35,7 @@ struct cr_forward {
     CR_ARRAY(cr_events_row_bars) event_row; // [count * rows]
     CR_ARRAY(cr_events_tangents) events;    // [count]
     CR_ARRAY(cr_balance_bars) balance;      // [count]
-    CR_ARRAY(double) balance_number;        // [2 * count * rows]
+    CR_ARRAY(double) balance_number;        // [count * (3 * rows + 1)]
 };
 
 typedef cr_forward_lane lane;
@@ -76,6 +78,7 @@ void cr_forward_destroy(cr_forward* f)
     cr_array_release(&f->worker.sheet);
     cr_array_release(&f->worker.warm);
     cr_array_release(&f->worker.balance);
+    cr_array_release(&f->worker.sheet_scratch);
     cr_array_release(&f->scratch);
     cr_array_release(&f->zone);
     cr_array_release(&f->candidate);
@@ -119,8 +122,11 @@ static int make_scratch(const cr_model* model, scratch* s)
     }
     s->zone.d = at;
     s->zone.dt = at + n;
-    s->zone.obstacle0 = at + 2 * n;
-    s->zone.obstacle1 = at + 2 * n + v;
+    s->node_v0 = at + 2 * n;
+    s->node_x0 = at + 3 * n;
+    s->node_force = at + 4 * n;
+    s->zone.obstacle0 = at + NODE_ARRAYS * n;
+    s->zone.obstacle1 = at + NODE_ARRAYS * n + v;
     return 1;
 }
 
@@ -345,11 +351,13 @@ static void aim_nodes(const cr_forward* f, const cr_sim* sim, const cr_record_pa
     for (int32_t i = 0; i < f->worker.sheet.count; i++) {
         const int32_t sheet = f->worker.sheet.items[i], body = model->sheet_body[sheet];
         for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
-            s->zone.dt[n] = cr_targets_node_jvp(
-                bodies->node_mass[n], part->h, gravity, sim->node_force_now[n],
-                model->linear_damping[body], cr_vec3_load(sim->next.xv + 3 * n), l->state.xv[n],
-                cr_vec3_load(g->gravity), cr_vec3_add(g->node_force[n], own_of(l->node_force, n)),
-                g->node_mass[n], g->linear_damping[body]);
+            s->node_v0[n] = l->state.xv[n];
+            s->node_force[n] = cr_vec3_add(g->node_force[n], own_of(l->node_force, n));
+            s->zone.dt[n] =
+                cr_targets_node_jvp(bodies->node_mass[n], part->h, gravity, sim->node_force_now[n],
+                                    model->linear_damping[body], cr_vec3_load(sim->next.xv + 3 * n),
+                                    l->state.xv[n], cr_vec3_load(g->gravity), s->node_force[n],
+                                    g->node_mass[n], g->linear_damping[body]);
         }
     }
 }
@@ -561,6 +569,31 @@ static void advance_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_
     }
 }
 
+// J, the change of what the sheets of a part gained. d is h times the velocity it left, of pinned
+// nodes too.
+static double sheets_jvp(const cr_forward* f, cr_sim* sim, const cr_record_part* part,
+                         const lane* l, const scratch* s)
+{
+    const cr_balance_sheets task = cr_island_sheets(sim, &f->worker, part->h);
+    const cr_gradient* g = model_of(f, l);
+    for (int32_t i = 0; i < f->worker.sheet.count; i++) {
+        const int32_t sheet = f->worker.sheet.items[i];
+        for (int32_t n = f->model->sheet_node[sheet]; n < f->model->sheet_node[sheet + 1]; n++) {
+            s->zone.d[n] = cr_vec3_scale(part->h, l->state.xv[n]);
+            s->node_x0[n] = cr_vec3_sub(l->state.x[n], s->zone.d[n]);
+        }
+    }
+    const cr_balance_sheet_bars by = {.x0 = s->node_x0,
+                                      .d = s->zone.d,
+                                      .v0 = s->node_v0,
+                                      .force = s->node_force,
+                                      .node_mass = g->node_mass,
+                                      .gravity = (double*)g->gravity,
+                                      .material = s->zone.material,
+                                      .corner = s->zone.corner};
+    return cr_balance_sheet_jvp(&task, &by);
+}
+
 // The energy balance has the last word on the velocities of a part.
 static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* record,
                                 const cr_record_part* part, int32_t count, const lane* l)
@@ -571,14 +604,16 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
     }
     const int32_t rows = part->row_end - part->row_begin;
     const int32_t all = part->idle_end - part->row_begin;
-    if (3 * (int64_t)rows * count > INT32_MAX ||
-        !cr_array_reserve(&f->balance_number, 3 * rows * count)) {
+    if ((3 * (int64_t)rows + 1) * count > INT32_MAX ||
+        !cr_array_reserve(&f->balance_number, (3 * rows + 1) * count)) {
         return CAROM_ERR_MEMORY;
     }
     for (int32_t i = 0; i < count; i++) {
         const cr_gradient* g = model_of(f, &l[i]);
         const scratch* s = &f->scratch.items[i];
-        double* lam = f->balance_number.items + 3 * (size_t)rows * (size_t)i;
+        double* lam = f->balance_number.items + (3 * (size_t)rows + 1) * (size_t)i;
+        double* more = lam + 3 * (ptrdiff_t)rows;
+        *more = sheets_jvp(f, sim, part, &l[i], s);
         for (int32_t r = 0; r < rows; r++) {
             lam[r] = f->row.items[i * all + r].lam;
             lam[rows + r] = f->row.items[i * all + r].compliance;
@@ -597,6 +632,7 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
                                                 .lam = lam,
                                                 .eps = lam + rows,
                                                 .room = lam + 2 * (ptrdiff_t)rows,
+                                                .more = more,
                                                 .spin = f->scratch.items[0].spin};
     }
     cr_island_velocities(sim, &f->worker, part->h);

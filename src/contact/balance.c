@@ -32,7 +32,8 @@ cr_balance_gain cr_balance_measure(const cr_balance_task* task)
         held += 0.5 * CR_BALANCE_HELD * give.depth * row->lam / (task->h * task->h);
     }
     const int32_t by_ahead = task->bounced && ahead < 0.0;
-    return (cr_balance_gain){.gain = sum + (by_ahead ? ahead : 0.0) - held, .ahead = by_ahead};
+    return (cr_balance_gain){.gain = sum + task->more + (by_ahead ? ahead : 0.0) - held,
+                             .ahead = by_ahead};
 }
 
 // The squared length by which a relative spin counts beside a relative velocity: that of the
@@ -47,7 +48,7 @@ double cr_balance_radius2(const cr_body_set* bodies, const cr_balance_row* row)
             inverse += 3.0 * bodies->mass[f] / (i[0] + i[1] + i[2]);
         }
     }
-    return 1.0 / inverse;
+    return inverse > 0.0 ? 1.0 / inverse : 0.0;
 }
 
 // The motion of side B against side A, seen half way between the centres; a fixed side is seen from

@@ -14,7 +14,8 @@
 #include "contact/give.h"
 #include "contact/motion.h"
 
-// A contact that carried a load. Frame -1: a fixed side.
+// A contact that carried a load. Frame -1: a fixed side, or cloth that lies on one; both: nobody is
+// braked by it.
 typedef struct cr_balance_row {
     int32_t frame[2];
     double lam;       // kg m
@@ -30,6 +31,7 @@ typedef struct cr_balance_task {
     const int32_t* frame;
     int32_t row_count;
     const cr_balance_row* row;
+    double more; // J, gained by sheets (balance_sheet.h), which are not braked themselves
 } cr_balance_task;
 
 // A contact holds energy by its give, which may come back when it lets go. A gain below this part
@@ -54,6 +56,7 @@ typedef struct cr_balance_bars {
     cr_vec3 *v0, *om_free, *a; // of the start and the targets
     double *mass, *inertia;    // [frame_count], [3*frame_count]
     double *lam, *eps, *room;  // [row_count]
+    double* more;              // or NULL
     cr_vec3* spin;             // scratch
 } cr_balance_bars;
 

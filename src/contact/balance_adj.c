@@ -19,7 +19,7 @@ static ingredients eta_adj(const cr_balance_brake* brake, double eta_bar)
 }
 
 // gain = sum m (v^2 - v0^2)/2 - m a.u + (om I om - om_free I om_free)/2 [+ h m (v - v0).a/2]
-//        - held,   held = sum noise (m v^2 + om I om)/2 + sum part eps lam^2 / 2 h^2
+//        + more - held,   held = sum noise (m v^2 + om I om)/2 + sum part eps lam^2 / 2 h^2
 static void gain_adj(const cr_balance_task* task, double bar, int32_t ahead,
                      const cr_balance_bars* bars)
 {
@@ -47,6 +47,9 @@ static void gain_adj(const cr_balance_task* task, double bar, int32_t ahead,
         cr_vec3 inertia_bar = cr_vec3_scale(0.5 * most * bar, cr_vec3_times(om, om));
         inertia_bar = cr_vec3_add_scaled(inertia_bar, -0.5 * bar, cr_vec3_times(om_free, om_free));
         cr_vec3_accumulate(bars->inertia + 3 * f, inertia_bar);
+    }
+    if (bars->more) {
+        *bars->more += bar;
     }
     const double per = CR_BALANCE_HELD / (task->h * task->h);
     for (int32_t i = 0; i < task->row_count; i++) {

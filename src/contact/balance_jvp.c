@@ -6,7 +6,7 @@ static double gain_jvp(const cr_balance_task* task, int32_t ahead, const cr_bala
 {
     const cr_motion* motion = task->motion;
     const double half = ahead ? 0.5 * task->h : 0.0, most = 1.0 - CR_BALANCE_NOISE;
-    double sum = 0.0;
+    double sum = by->more ? *by->more : 0.0;
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i];
         const double m = task->bodies->mass[f];

@@ -73,7 +73,8 @@ static carom_status begin_body(cr_events* events, int32_t i)
                : CAROM_ERR_MEMORY;
 }
 
-// The member that a body of the scene is, -1 when its motion is given, -2 when it is cloth.
+// The member that a body of the scene is, -1 when its motion is given, -2 when it is cloth
+// or left to the zone.
 static int32_t find_member(const cr_events_task* task, int32_t body)
 {
     if (task->bodies->kind[body] == CR_BODY_CLOTH) {
@@ -86,7 +87,7 @@ static int32_t find_member(const cr_events_task* task, int32_t body)
     while (low <= high) {
         const int32_t mid = low + (high - low) / 2, frame = task->frame[mid];
         if (frame == task->bodies->frame[body]) {
-            return mid;
+            return task->left && task->left[frame] ? -2 : mid;
         }
         if (frame < task->bodies->frame[body]) {
             low = mid + 1;

@@ -43,6 +43,7 @@ typedef struct cr_events_task {
     double friction_speed;     // m/s, slips below it stick
     double bounce_floor;       // 1, impacts slower than this many h * |acceleration| do not bounce
     int32_t max_events;        // of one body; the zone takes the rest
+    const unsigned char* left; // [frame_count] nonzero: the zone takes all of it; NULL: nobody
 } cr_events_task;
 
 // One contact of an impact.

@@ -1,6 +1,7 @@
 #include "bodies/spin_held.h"
 #include "core/assert.h"
 #include "dynamics/targets.h"
+#include "sim/carried.h"
 #include "sim/expect.h"
 #include "sim/parts.h"
 #include <string.h>
@@ -127,22 +128,129 @@ static int32_t first_body(const cr_sim* sim, const cr_worker* worker)
     return worker->frame.count > 0 ? sim->model->bodies.frame_body[worker->frame.items[0]] : -1;
 }
 
+// What stands for a sheet among the frames of a row until it is known whether that is held.
+static int32_t of_sheet(int32_t sheet)
+{
+    return -2 - sheet;
+}
+
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
                           double lam, cr_balance_row* row)
 {
     *row = (cr_balance_row){.lam = lam, .eps = candidate->compliance, .room = candidate->room};
     for (int side = 0; side < 2; side++) {
         const int32_t b = cr_body_set_owner(&model->bodies, guess, candidate->pair.v[3 * side]);
-        if (model->bodies.kind[b] == CR_BODY_KINEMATIC || model->body_sheet[b] >= 0) {
+        if (model->bodies.kind[b] == CR_BODY_KINEMATIC) {
             return 0;
         }
-        row->frame[side] = model->bodies.kind[b] == CR_BODY_RIGID ? model->bodies.frame[b] : -1;
+        row->frame[side] = model->body_sheet[b] >= 0                ? of_sheet(model->body_sheet[b])
+                           : model->bodies.kind[b] == CR_BODY_RIGID ? model->bodies.frame[b]
+                                                                    : -1;
     }
     return 1;
 }
 
+// Whether nothing but gravity and forces does work on a sheet.
+static int left_alone(const cr_sim* sim, int32_t sheet)
+{
+    const cr_model* model = sim->model;
+    const cr_cloth_material* material = &model->material[sheet];
+    const int windy = cr_vec3_norm2(cr_vec3_load(model->world.wind)) > 0.0;
+    if (windy && (material->drag_normal > 0.0 || material->drag_tangent > 0.0)) {
+        return 0;
+    }
+    for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
+        if (model->bodies.node_pinned[n] && (model->node_script[n] >= 0 || sim->node_driven[n])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int cr_island_balance_open(const cr_sim* sim, cr_worker* worker, carom_status* status)
+{
+    worker->balance.count = 0;
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        if (sim->model->world.cloth_paper || !left_alone(sim, worker->sheet.items[i])) {
+            return 0;
+        }
+    }
+    const int32_t scratch =
+        cr_balance_sheet_scratch(sim->model->sheet, worker->sheet.items, worker->sheet.count);
+    if (!cr_array_reserve(&worker->sheet_scratch, scratch)) {
+        *status = CAROM_ERR_MEMORY;
+        return 0;
+    }
+    return 1;
+}
+
+static int is_pinned(const cr_model* model, int32_t sheet)
+{
+    int pinned = 0;
+    for (int32_t n = model->sheet_node[sheet]; n < model->sheet_node[sheet + 1]; n++) {
+        pinned |= model->bodies.node_pinned[n];
+    }
+    return pinned;
+}
+
+// Whether a sheet hangs or lies on something that does not move, or on a sheet that does.
+static int is_held(const cr_model* model, const cr_worker* worker, int32_t sheet)
+{
+    int held = is_pinned(model, sheet);
+    for (int32_t i = 0; i < worker->balance.count; i++) {
+        const int32_t* frame = worker->balance.items[i].frame;
+        held |= (frame[0] == of_sheet(sheet) && frame[1] == -1) ||
+                (frame[1] == of_sheet(sheet) && frame[0] == -1);
+    }
+    return held;
+}
+
+// Sheets are not braked. One that is held is as good as what holds it; against one that is not
+// nobody is braked, for its momentum would be lost.
+int cr_island_balance_close(const cr_sim* sim, cr_worker* worker)
+{
+    int brakes = 0;
+    for (int32_t round = 0; round < worker->sheet.count; round++) {
+        for (int32_t i = 0; i < worker->sheet.count; i++) {
+            const int32_t sheet = worker->sheet.items[i];
+            const int held = is_held(sim->model, worker, sheet);
+            for (int32_t k = 0; k < worker->balance.count && held; k++) {
+                int32_t* frame = worker->balance.items[k].frame;
+                frame[0] = frame[0] == of_sheet(sheet) ? -1 : frame[0];
+                frame[1] = frame[1] == of_sheet(sheet) ? -1 : frame[1];
+            }
+        }
+    }
+    for (int32_t i = 0; i < worker->balance.count; i++) {
+        int32_t* frame = worker->balance.items[i].frame;
+        if (frame[0] < -1 || frame[1] < -1) {
+            frame[0] = frame[1] = -1;
+        }
+        brakes |= frame[0] >= 0 || frame[1] >= 0;
+    }
+    return brakes;
+}
+
+cr_balance_sheets cr_island_sheets(cr_sim* sim, const cr_worker* worker, double h)
+{
+    const cr_model* model = sim->model;
+    return (cr_balance_sheets){.bodies = &model->bodies,
+                               .motion = &sim->motion,
+                               .h = h,
+                               .gravity = gravity(model),
+                               .sheet = model->sheet,
+                               .material = model->material,
+                               .sheet_node = model->sheet_node,
+                               .velocity = sim->next.xv,
+                               .force = sim->node_force_now,
+                               .count = worker->sheet.count,
+                               .member = worker->sheet.items,
+                               .scratch = worker->sheet_scratch.items};
+}
+
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h)
 {
+    const cr_balance_sheets sheets = cr_island_sheets(sim, worker, h);
     return (cr_balance_task){.bodies = &sim->model->bodies,
                              .motion = &sim->motion,
                              .h = h,
@@ -150,17 +258,21 @@ cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h
                              .frame_count = worker->frame.count,
                              .frame = worker->frame.items,
                              .row_count = worker->balance.count,
-                             .row = worker->balance.items};
+                             .row = worker->balance.items,
+                             .more = cr_balance_sheet_gain(&sheets)};
 }
 
-// The rows of the zone just solved: none where cloth or a moving obstacle takes part, whose work is
-// not in the balance.
+// The rows of the zone just solved: none where a moving obstacle takes part, whose work is not in
+// the balance.
 static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
 {
     const cr_zone_row* rows;
     const int32_t count = cr_zone_rows(worker->zone, &rows);
-    worker->balance.count = 0;
-    for (int32_t i = 0; i < count && worker->sheet.count == 0; i++) {
+    carom_status status = CAROM_OK;
+    if (!cr_island_balance_open(sim, worker, &status)) {
+        return status;
+    }
+    for (int32_t i = 0; i < count; i++) {
         CR_ASSERT(worker->candidate); // rows are of candidates
         cr_candidate candidate = worker->candidate[rows[i].candidate];
         cr_balance_row row;
@@ -174,6 +286,9 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
         if (!cr_array_push(&worker->balance, row)) {
             return CAROM_ERR_MEMORY;
         }
+    }
+    if (!cr_island_balance_close(sim, worker)) {
+        worker->balance.count = 0;
     }
     return CAROM_OK;
 }
@@ -464,6 +579,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     task.candidate_count = worker->candidate_count;
     task.candidate = worker->candidate;
     task.like = sim->near.like;
+    task.left = worker->sheet.count > 0 ? sim->left : NULL;
     if (from == 0.0 || worker->expect == &sim->part) { // other parts begin elsewhere
         task.closest = worker->closest;
     }
@@ -472,6 +588,9 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     const cr_events_contact* hits;
     const int32_t count = status == CAROM_OK ? cr_events_contacts(worker->events, &hits) : 0;
     result->impacts += report.impacts;
+    if (status == CAROM_OK && worker->sheet.count > 0) {
+        cr_carried_hits(sim, worker);
+    }
     for (int32_t i = 0; i < count; i++) {
         CR_ASSERT(task.candidate); // hits are of candidates
         const cr_pair* pair = &task.candidate[hits[i].candidate].pair;
@@ -495,8 +614,10 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     cr_island_result* result = &sim->island.items[index];
     const int alone = worker->candidate_count == 0 && worker->sheet.count == 0;
     const int32_t impacts = result->impacts;
+    const int32_t contacts = result->contact.count;
     const int first = from == 0.0;
     carom_status status = CAROM_OK;
+    result->again = 0;
     cr_island_aim(sim, worker, h, from == 0.0 && to == 1.0 ? sim->aimed : NULL);
     worker->balance.count = worker->bounced = 0;
     cr_expect_forget(sim, worker);
@@ -509,6 +630,13 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
             status = solve_part(sim, worker, index, h, from, to,
                                 first ? sim->state.memory.items : worker->warm.items,
                                 first ? sim->state.memory.count : worker->warm.count);
+        }
+        if (status == CAROM_OK && result->impacts > impacts && worker->sheet.count > 0 &&
+            cr_carried_found(sim, worker, h)) {
+            result->again = 1;
+            result->impacts = impacts;
+            result->contact.count = contacts;
+            return CAROM_OK;
         }
         if (status == CAROM_OK) {
             status = keep_contacts(sim, worker, index, h);
@@ -552,13 +680,16 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
 {
     cr_island_rewind(sim, worker, index);
     for (int32_t part = 0; part < parts; part++) {
-        const carom_status status =
-            cr_island_part(sim, worker, index, sim->model->world.dt / parts, (double)part / parts,
-                           (double)(part + 1) / parts);
+        const cr_island_result* result = &sim->island.items[index];
+        carom_status status;
+        cr_carried_forget(sim, worker);
+        do {
+            status = cr_island_part(sim, worker, index, sim->model->world.dt / parts,
+                                    (double)part / parts, (double)(part + 1) / parts);
+        } while (status == CAROM_OK && result->again);
         if (status != CAROM_OK) {
             return status;
         }
-        const cr_island_result* result = &sim->island.items[index];
         if (fair &&
             (result->gains || (result->turn > most_turned && parts < 1 << most_fair(sim)))) {
             return CAROM_ERR_NO_CONVERGENCE;

@@ -1,12 +1,15 @@
 #include "sim/parts.h"
+#include "sim/carried.h"
 #include "sim/expect.h"
 #include <string.h>
 
 // Candidates for each vertex of an island, beyond which shorter parts are the better way.
 enum { CROWDED = 40 };
 // After parts that took no more iterations than this a longer one is tried: after one of them at
-// first, and after twice as many each time that led nowhere.
-enum { QUICK = 9 };
+// first, and after twice as many each time that led nowhere. So many that took more are as good as
+// one: where rows come and go the shortest parts take a dozen as well, and a step that waited for a
+// quick one would go on in them to its end.
+enum { QUICK = 9, SLOW = 3 };
 // Of the shortest edge, how far things go in a part at first.
 static const double step_of_edge = 1.0;
 
@@ -102,7 +105,7 @@ carom_status cr_parts_look(void* user, double along)
 
 // One part. Where that means to compare everything with everything, shorter parts are the better
 // way.
-static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
+static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
 {
     const int32_t max_iterations = sim->model->world.max_iterations;
     cr_expect_part(sim, worker, part->h, part->from, part->to);
@@ -125,6 +128,16 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
         result->contact.count = contacts;
         result->impacts = impacts;
     }
+    return status;
+}
+
+static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, const stretch* part)
+{
+    carom_status status;
+    cr_carried_forget(sim, worker);
+    do {
+        status = try_once(sim, worker, index, part);
+    } while (status == CAROM_OK && sim->island.items[index].again);
     return status;
 }
 
@@ -154,7 +167,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_rewind(sim, worker, index);
     result->parts = 0;
     int32_t halvings = first_halvings(sim, worker);
-    int64_t quick = 0, wait = 1; // such parts in a row, and how many there are to be
+    int64_t quick = 0, wait = 1; // such parts since the last change, and how many there are to be
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
@@ -188,8 +201,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             result->narrow = 1;
             return; // the look around was too narrow: all of it is done again
         }
-        quick = result->report.iterations - before <= QUICK ? quick + 1 : 0;
-        if (halvings > 0 && at % (2 * size) == 0 && quick >= wait) {
+        quick += result->report.iterations - before <= QUICK ? SLOW : 1;
+        if (halvings > 0 && at % (2 * size) == 0 && quick >= SLOW * wait) {
             halvings--;
             quick = 0;
         }

@@ -27,11 +27,14 @@ static carom_status take_scratch(cr_sim* sim)
     sim->wish = cr_memory_take(f, sizeof(cr_carry));
     sim->wants = cr_memory_take(f, sizeof(double));
     sim->node_wish = cr_memory_take(3 * n, sizeof(double));
+    sim->left = cr_memory_take(f, 1);
+    sim->hit = cr_memory_take(f, sizeof(double));
+    sim->lift = cr_memory_take(f, sizeof(cr_vec3));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->hard && sim->taking && sim->wants && sim->wish &&
                    sim->node_wish && sim->body_before && sim->driven && sim->node_driven &&
-                   sim->aimed;
+                   sim->aimed && sim->left && sim->hit && sim->lift;
     carom_status status = ok ? CAROM_OK : CAROM_ERR_MEMORY;
     if (status == CAROM_OK) {
         status = cr_expect_init(&sim->whole, bodies);
@@ -104,6 +107,7 @@ void cr_sim_destroy(cr_sim* sim)
         cr_array_release(&sim->worker[i].sheet);
         cr_array_release(&sim->worker[i].warm);
         cr_array_release(&sim->worker[i].balance);
+        cr_array_release(&sim->worker[i].sheet_scratch);
         cr_array_release(&sim->worker[i].own_candidate);
         cr_array_release(&sim->worker[i].own_closest);
     }
@@ -113,7 +117,8 @@ void cr_sim_destroy(cr_sim* sim)
                             sim->force_now, sim->torque_now,  sim->node_force_now, sim->q_target,
                             sim->obstacle0, sim->obstacle1,   sim->hard,           sim->taking,
                             sim->wants,     sim->wish,        sim->node_wish,      sim->body_before,
-                            sim->driven,    sim->node_driven, sim->aimed};
+                            sim->driven,    sim->node_driven, sim->aimed,          sim->left,
+                            sim->hit,       sim->lift};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

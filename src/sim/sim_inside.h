@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contact/balance.h"
+#include "contact/balance_sheet.h"
 #include "contact/events.h"
 #include "contact/motion.h"
 #include "dynamics/targets.h"
@@ -36,6 +37,7 @@ typedef struct cr_island_result {
     int32_t parts;
     int32_t eased; // nonzero: solved with less friction than it has
     int32_t hard;  // nonzero: it has cloth, and one solve did not do
+    int32_t again; // nonzero: the last part has to be taken again, see carried.h
     int32_t gains; // nonzero: the last try was solved but gained energy
     double turn;   // rad, of a member in a part of the last try, at most
     double missed; // residual of the last zone that was not solved
@@ -54,6 +56,7 @@ typedef struct cr_worker {
     CR_ARRAY(int32_t) sheet;
     CR_ARRAY(cr_contact_memory) warm;
     CR_ARRAY(cr_balance_row) balance;     // contacts of the last zone
+    CR_ARRAY(double) sheet_scratch;       // of the balance of sheets
     int32_t bounced;                      // nonzero: there was an impact with restitution before it
     cr_expect* expect;                    // of the stretch under way
     CR_ARRAY(cr_candidate) own_candidate; // of the island under way
@@ -65,6 +68,7 @@ typedef struct cr_worker {
     int32_t looks;             // nonzero: an iterate that wants more room has it looked at
     int32_t last;              // nonzero: shorter parts than this are not taken
     double share;              // 0..1, of their friction that candidates have then
+    int32_t rounds;            // times a part was taken again for what cloth carries
     int32_t most_cramped; // iterates in a row that want more room, after which it asks for that
 } cr_worker;
 
@@ -87,12 +91,15 @@ struct cr_sim {
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_expect whole;                // of the step: nobody leaves it, so islands do not meet
     cr_expect part;                 // of the part of a step that looks around by itself
-    int32_t* hard;     // [body_count] > 0: of an island whose parts look around by themselves
-    int32_t any_hard;  // nonzero: there is one
-    int32_t* taking;   // [body_count] roles in such a part: who is not of the island is not there
-    cr_carry* wish;    // [frame_count] r1, t1: where they would have been then
-    double* node_wish; // [3*node_count] m, likewise
-    double* wants;     // [frame_count] m, what iterates of bodies asked for beyond
+    int32_t* hard;       // [body_count] > 0: of an island whose parts look around by themselves
+    int32_t any_hard;    // nonzero: there is one
+    int32_t* taking;     // [body_count] roles in such a part: who is not of the island is not there
+    cr_carry* wish;      // [frame_count] r1, t1: where they would have been then
+    double* node_wish;   // [3*node_count] m, likewise
+    unsigned char* left; // [frame_count] nonzero: carried by cloth, impacts are left to the zone
+    double* hit;         // [frame_count] N s, scratch of carried.c
+    cr_vec3* lift;       // [frame_count] N s, likewise
+    double* wants;       // [frame_count] m, what iterates of bodies asked for beyond
     cr_near near;
     CR_ARRAY(cr_island_result) island;        // results, one per island; capacity kept
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
@@ -128,9 +135,14 @@ carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, d
 // The impacts of one part, as a task: the candidates are the caller's.
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
                                 double to);
-// island.c: the energy balance of one part with the rows in worker->balance, as a task; the rows
-// come by cr_island_balance_row, which says no where a moving obstacle does work. guess: a body
-// that may be one of the two, or -1.
+// island.c: the energy balance of one part with the rows in worker->balance, as a task. Before it
+// cr_island_balance_open says no where sheets are moved by something whose work is not known, or
+// there is no memory (*status); the rows come by cr_island_balance_row, which says no where a
+// moving obstacle does work; and cr_island_balance_close, which says no where nobody can be braked.
+// guess: a body that may be one of the two, or -1.
+int cr_island_balance_open(const cr_sim* sim, cr_worker* worker, carom_status* status);
+int cr_island_balance_close(const cr_sim* sim, cr_worker* worker);
+cr_balance_sheets cr_island_sheets(cr_sim* sim, const cr_worker* worker, double h);
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h);
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
                           double lam, cr_balance_row* row);
@@ -143,7 +155,8 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t island);
 // ... puts its members back to where the step began, with nothing done ...
 void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t island);
 // ... and moves them from `from` to `to` of the step, 0..1, which take h s. Where that fails they
-// stay where they were; contacts of impacts may have been added all the same.
+// stay where they were; contacts of impacts may have been added all the same. Where cloth carries
+// somebody who was hit they stay, too, and result->again asks for it once more (carried.h).
 carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t island, double h, double from,
                             double to);
 // Whether there is friction in the candidates, and less of it.

@@ -5,7 +5,7 @@
 #include "math/rot.h"
 #include <string.h>
 
-enum { FRAMES = 3, ROWS = 4, PER_FRAME = 28, INPUTS = FRAMES * PER_FRAME + 3 * ROWS };
+enum { FRAMES = 3, ROWS = 4, PER_FRAME = 28, MORE = FRAMES * PER_FRAME + 3 * ROWS, INPUTS };
 
 static double mass[FRAMES], inertia[3 * FRAMES];
 static uint8_t lock[FRAMES];
@@ -38,6 +38,7 @@ static void fill(const double* in)
                                   in[FRAMES * PER_FRAME + ROWS + i],
                                   in[FRAMES * PER_FRAME + 2 * ROWS + i]};
     }
+    task.more = in[MORE];
 }
 
 static double kinetic(void)
@@ -76,6 +77,7 @@ static void random_inputs(uint64_t* seed, double* in)
         in[FRAMES * PER_FRAME + ROWS + i] = 0.1;
         in[FRAMES * PER_FRAME + 2 * ROWS + i] = 0.1 * h * h * check_random(seed, 0.5, 5);
     }
+    in[MORE] = check_random(seed, -0.01, 0.01);
 }
 
 static const double weights[6] = {0.3, -1.1, 0.7, 0.9, 0.4, -0.6};
@@ -173,9 +175,9 @@ static void test_adjoint(void)
         cr_vec3 v[FRAMES], om[FRAMES], t[FRAMES], q[FRAMES], u[FRAMES], v0[FRAMES], free[FRAMES],
             a[FRAMES], spin[FRAMES];
         double mass_bar[FRAMES] = {0}, inertia_bar[3 * FRAMES] = {0}, lam[ROWS] = {0},
-               eps[ROWS] = {0}, room[ROWS] = {0};
-        const cr_balance_bars bars = {v, om,       t,           q,   u,   v0,   free,
-                                      a, mass_bar, inertia_bar, lam, eps, room, spin};
+               eps[ROWS] = {0}, room[ROWS] = {0}, more = 0;
+        const cr_balance_bars bars = {v,        om,          t,   q,   u,    v0,    free, a,
+                                      mass_bar, inertia_bar, lam, eps, room, &more, spin};
         for (int f = 0; f < FRAMES; f++) {
             v[f] = cr_vec3_scale(1 + f, cr_vec3_load(weights));
             om[f] = cr_vec3_scale(1 + f, cr_vec3_load(weights + 3));
@@ -194,8 +196,9 @@ static void test_adjoint(void)
         memcpy(bar + FRAMES * PER_FRAME, lam, sizeof lam);
         memcpy(bar + FRAMES * PER_FRAME + ROWS, eps, sizeof eps);
         memcpy(bar + FRAMES * PER_FRAME + 2 * ROWS, room, sizeof room);
+        bar[MORE] = more;
         for (int i = 0; i < INPUTS; i++) {
-            const double step = i >= FRAMES * PER_FRAME ? 1e-3 * in[i] : 1e-6;
+            const double step = i >= FRAMES * PER_FRAME && i < MORE ? 1e-3 * in[i] : 1e-6;
             double to[INPUTS];
             memcpy(to, in, sizeof to);
             to[i] = in[i] + step;
