@@ -26,7 +26,7 @@ struct cr_tape {
     size_t budget;
     int32_t spent; // nonzero: gone through backward
     int64_t first; // the simulation's step number at the start
-    int64_t weakly_active, replayed;
+    int64_t replayed;
     size_t record_bytes, checkpoint_bytes, peak_bytes;
     CR_ARRAY(step_note) note;
     // records of steps kept_from to the last
@@ -154,7 +154,7 @@ void cr_tape_reset(cr_tape* tape)
 {
     cr_sim_reset(tape->sim); // the model may weigh something else by now
     tape->spent = 0;
-    tape->weakly_active = tape->replayed = 0;
+    tape->replayed = 0;
     tape->record_bytes = tape->checkpoint_bytes = tape->peak_bytes = 0;
     tape->note.count = tape->mark.count = tape->control.count = 0;
     tape->kept_from = 0;
@@ -176,11 +176,6 @@ const cr_state* cr_tape_start(const cr_tape* tape)
 size_t cr_tape_record_bytes(const cr_tape* tape)
 {
     return tape->record_bytes;
-}
-
-int64_t cr_tape_weakly_active(const cr_tape* tape)
-{
-    return tape->weakly_active;
 }
 
 int64_t cr_tape_replayed(const cr_tape* tape)
@@ -403,7 +398,6 @@ carom_status cr_tape_step(cr_tape* tape, cr_sim* sim, carom_error* error)
     }
     tape->note.items[tape->note.count++] = (step_note){bytes, control};
     tape->record_bytes += bytes;
-    tape->weakly_active += cr_sim_report(sim)->weakly_active;
     status = cr_state_copy(&tape->last, cr_sim_state(sim));
     CR_ASSERT(status == CAROM_OK); // there is room
     return status;

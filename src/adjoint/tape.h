@@ -34,9 +34,8 @@ carom_status cr_tape_step(cr_tape* tape, cr_sim* sim, carom_error* error);
 int64_t cr_tape_steps(const cr_tape* tape);
 const cr_state* cr_tape_start(const cr_tape* tape); // before the first step; lent, NULL: no step
 size_t cr_tape_bytes(const cr_tape* tape); // the most held for records, checkpoints and forces
-size_t cr_tape_record_bytes(const cr_tape* tape);   // what the records of all steps would take
-int64_t cr_tape_weakly_active(const cr_tape* tape); // contacts without force, over all steps
-int64_t cr_tape_replayed(const cr_tape* tape);      // steps that the last way back took again
+size_t cr_tape_record_bytes(const cr_tape* tape); // what the records of all steps would take
+int64_t cr_tape_replayed(const cr_tape* tape);    // steps that the last way back took again
 
 // One step seen from outside. Lent for the call.
 typedef struct cr_tape_moment {

@@ -43,25 +43,3 @@ void cr_motion_release(cr_motion* motion)
     }
     *motion = (cr_motion){0};
 }
-
-cr_vec3 cr_motion_start(const cr_motion* motion, const cr_body_set* bodies, int32_t vertex)
-{
-    const int32_t node = bodies->node[vertex];
-    if (node >= 0) {
-        return motion->x0[node];
-    }
-    const int32_t f = bodies->frame[bodies->vertex_body[vertex]];
-    return cr_vec3_add(cr_mat3_apply(motion->r0[f], cr_vec3_load(bodies->p + 3 * vertex)),
-                       motion->t0[f]);
-}
-
-cr_vec3 cr_motion_target(const cr_motion* motion, const cr_body_set* bodies, int32_t vertex)
-{
-    const int32_t node = bodies->node[vertex];
-    if (node >= 0) {
-        return cr_vec3_add(motion->x0[node], motion->dt[node]);
-    }
-    const int32_t f = bodies->frame[bodies->vertex_body[vertex]];
-    const cr_vec3 arm = cr_mat3_apply(motion->rp[f], cr_vec3_load(bodies->p + 3 * vertex));
-    return cr_vec3_add(arm, cr_vec3_add(motion->t0[f], motion->ut[f]));
-}

@@ -38,8 +38,3 @@ typedef struct cr_motion {
 
 carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node_count);
 void cr_motion_release(cr_motion* motion);
-
-// Where vertex v is at the start of the step.
-cr_vec3 cr_motion_start(const cr_motion* motion, const cr_body_set* bodies, int32_t vertex);
-// Where it ends if nothing stands in the way; of fixed, kinematic and pinned ones: where it ends.
-cr_vec3 cr_motion_target(const cr_motion* motion, const cr_body_set* bodies, int32_t vertex);

@@ -3,7 +3,9 @@
 #include "sim/expect.h"
 #include <string.h>
 
-// Candidates for each vertex of an island, beyond which shorter parts are the better way.
+// Candidates for each vertex of an island, beyond which shorter parts are the better way. Those
+// count that the ways and rooms of a part bring within reach: what is near already, as a thick
+// sheet is to all of a fine body under it, is a candidate in the shortest part, too.
 enum { CROWDED = 40 };
 // After parts that took no more iterations than this a longer one is tried: after one of them at
 // first, and after twice as many each time that led nowhere. So many that took more are as good as
@@ -41,7 +43,11 @@ int cr_parts_crowded(const cr_sim* sim, const cr_worker* worker)
         const int32_t s = worker->sheet.items[i];
         vertices += sim->model->sheet_node[s + 1] - sim->model->sheet_node[s];
     }
-    return worker->candidate_count / CROWDED > vertices;
+    int32_t brought = 0;
+    for (int32_t i = 0; i < worker->candidate_count; i++) {
+        brought += worker->candidate[i].start > 2.0 * worker->candidate[i].thickness;
+    }
+    return brought / CROWDED > vertices;
 }
 
 int cr_parts_hard(const cr_sim* sim, int32_t index)

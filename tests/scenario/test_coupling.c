@@ -240,6 +240,28 @@ static void test_every_throw(void)
     printf("  %d of %d throws\n", done, number);
 }
 
+// A coarse sheet is near to all of a fine body under it when both are thick, and stays so in the
+// shortest part of a step: that is no reason for parts.
+static void test_thick_sheet_over_a_fine_body(void)
+{
+    kit* k = kit_open(
+        "{'carom': 1, 'world': {'dt': 0.01, 'friction': 0.4}, 'bodies': ["
+        "{'name': 'low', 'type': 'fixed', 'thickness': 0.02,"
+        " 'mesh': {'sphere': {'radius': 0.2, 'subdivisions': 2}}},"
+        "{'name': 'sheet', 'type': 'cloth', 'thickness': 0.016, 'mesh': {'sheet': {'width': 0.3,"
+        " 'height': 0.3, 'nx': 2, 'ny': 2}}, 'density': 2, 'stretch': 300, 'bend': 1e-3,"
+        " 'damping': 0.01, 'position': [0.03, 0.02, 0.24], 'velocity': [0.3, 0.1, -0.3]}]}");
+    int most = 0, touched = 0;
+    for (int i = 0; i < 20 && kit_step(k); i++) {
+        most = carom_sim_info(k->sim).parts > most ? carom_sim_info(k->sim).parts : most;
+        touched |= carom_sim_info(k->sim).contacts > 0;
+    }
+    CHECK(!k->failed && touched);
+    CHECK(most <= 4);
+    printf("  at most %d parts\n", most);
+    kit_close(k);
+}
+
 int main(int argc, char** argv)
 {
     everything = argc > 1 && !strcmp(argv[1], "all");
@@ -251,6 +273,7 @@ int main(int argc, char** argv)
     RUN(test_corner_that_drags_an_edge);
     RUN(test_every_throw);
     RUN(test_statics);
+    RUN(test_thick_sheet_over_a_fine_body);
     RUN(test_never_through);
     return check_failures != 0;
 }
