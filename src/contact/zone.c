@@ -495,6 +495,7 @@ static carom_status iterate(cr_zone* zone, search* s)
         if (!isfinite(size)) {
             break;
         }
+        zone->report.strides += size > s->allowed;
         const double bent = bent_by(zone);
         const int last_one = leaves_nothing(zone, size, bent);
         if (last_one && cr_zone_check_tiny(zone, size)) {

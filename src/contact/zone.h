@@ -94,6 +94,8 @@ typedef struct cr_zone_row {
 
 typedef struct cr_zone_report {
     int32_t iterations, factorisations;
+    int32_t strides;       // iterations that moved something by more than 1e-9 of the free motion:
+                           // unlike how many of round-off follow, that is no chance
     int32_t scalar_count;  // unknowns
     int32_t row_count;     // rows with lam > 0
     int32_t weakly_active; // rows that touch without force: a kink of the gradient

@@ -458,6 +458,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     cr_zone_report report = {0};
     const carom_status status = cr_zone_solve(worker->zone, &task, &report);
     result->report.iterations += report.iterations;
+    result->report.strides += report.strides;
     result->report.factorisations += report.factorisations;
     result->report.weakly_active += report.weakly_active;
     result->report.scalar_count = report.scalar_count;

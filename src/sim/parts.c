@@ -7,11 +7,11 @@
 // count that the ways and rooms of a part bring within reach: what is near already, as a thick
 // sheet is to all of a fine body under it, is a candidate in the shortest part, too.
 enum { CROWDED = 40 };
-// After parts that took no more iterations than this a longer one is tried: after one of them at
+// After parts that took no more strides than this a longer one is tried: after one of them at
 // first, and after twice as many each time that led nowhere. So many that took more are as good as
 // one: where rows come and go the shortest parts take a dozen as well, and a step that waited for a
 // quick one would go on in them to its end.
-enum { QUICK = 9, SLOW = 3 };
+enum { QUICK = 7, SLOW = 3 };
 // Of the shortest edge, how far things go in a part at first.
 static const double step_of_edge = 1.0;
 
@@ -177,7 +177,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
-        const int32_t before = result->report.iterations;
+        const int32_t before = result->report.strides;
         const stretch part = {.h = ldexp(sim->model->world.dt, -halvings),
                               .from = (double)at / (double)end,
                               .to = (double)(at + size) / (double)end,
@@ -207,7 +207,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             result->narrow = 1;
             return; // the look around was too narrow: all of it is done again
         }
-        quick += result->report.iterations - before <= QUICK ? SLOW : 1;
+        quick += result->report.strides - before <= QUICK ? SLOW : 1;
         if (halvings > 0 && at % (2 * size) == 0 && quick >= SLOW * wait) {
             halvings--;
             quick = 0;
