@@ -147,8 +147,8 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
     return status;
 }
 
-// Parts in which nothing goes farther than half of the shortest edge there is: in longer ones it is
-// chance whether Newton's iterates find their way, and what a turned picture of the scene does.
+// Parts in which nothing goes farther than the shortest edge there is: longer ones take more
+// iterates than shorter ones take parts, unless a sheet is taut.
 static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker)
 {
     const double edge = cr_expect_edge(sim, worker), way = cr_expect_way(sim, worker);
