@@ -11,10 +11,8 @@ enum { MOST_WIDENINGS = 6 };
 // After so many cramped iterates in a row a zone asks for a widening, while there are any left, and
 // one with cloth to be taken in parts.
 enum { MOST_CRAMPED = 3 };
-// A step that gains energy, which a shorter one does less, is halved this often for that.
-enum { MOST_FAIR = 5 };
-// rad: a step in which a body turns by more is taken in parts, at most 2^MOST_FAIR. A body that is
-// uneven has no mean spin beyond that, so its free rotation does not keep its energy
+// rad: a step in which a body turns by more is taken in parts, at most 2^CR_SIM_FAIR. A body that
+// is uneven has no mean spin beyond that, so its free rotation does not keep its energy
 // (docs/rotation.md), and where it touches something the gap at the end of the step has several
 // places to be zero at, among which round-off would choose. What it turns by is known before the
 // step but for impacts and friction in it: those may bring it to `most_turned`.
@@ -312,7 +310,7 @@ static double turn_in(const cr_sim* sim, const cr_worker* worker, double h, cons
 static int32_t most_fair(const cr_sim* sim)
 {
     const int32_t most = sim->retries < MOST_WIDENINGS - 1 ? sim->model->world.max_halvings : 0;
-    return most < MOST_FAIR ? most : MOST_FAIR;
+    return most < CR_SIM_FAIR ? most : CR_SIM_FAIR;
 }
 
 // How often a stretch halved so often already has to be halved in all for this turn in one of its
@@ -326,18 +324,24 @@ static int32_t halvings_for(const cr_sim* sim, int32_t halvings, double turn)
     return halvings;
 }
 
+// Whether what the balance leaves is no gain. Velocities are those of the end of the part after it.
+static int is_fair(cr_sim* sim, const cr_worker* worker, double h)
+{
+    cr_island_velocities(sim, worker, h);
+    if (worker->balance.count == 0) {
+        return 1;
+    }
+    const cr_balance_task balance = cr_island_balance(sim, worker, h);
+    cr_balance_run(&balance);
+    return !cr_balance_fails(&balance);
+}
+
 // Where the zone let the members go becomes where they are. False: they gained energy.
 static int advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
 {
-    int fair = 1;
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_motion* motion = &sim->motion;
-    cr_island_velocities(sim, worker, h);
-    if (worker->balance.count > 0) {
-        const cr_balance_task balance = cr_island_balance(sim, worker, h);
-        cr_balance_run(&balance);
-        fair = !cr_balance_fails(&balance);
-    }
+    const int fair = is_fair(sim, worker, h);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         const cr_quat q = cr_quat_mul(sim->q_target[f], cr_quat_from_rotation(motion->w[f]));
@@ -645,6 +649,9 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
         if (status == CAROM_OK) {
             status = gather_balance(sim, worker);
         }
+        if (status == CAROM_OK && worker->fair && !is_fair(sim, worker, h)) {
+            status = CAROM_ERR_NO_CONVERGENCE;
+        }
         if (status != CAROM_OK) {
             return status;
         }
@@ -752,7 +759,7 @@ static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair,
     *gained = halvings_for(sim, 0, turn) > 0;
     for (int32_t halving = halvings_for(sim, 0, turn); halving <= sim->model->world.max_halvings;
          halving++) {
-        if (*gained && halving > MOST_FAIR) {
+        if (*gained && halving > CR_SIM_FAIR) {
             return 0;
         }
         result->parts = 1 << halving;
@@ -798,7 +805,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     worker->expect = &sim->whole;
-    worker->looks = 0;
+    worker->looks = worker->fair = 0;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
@@ -824,6 +831,7 @@ static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
     worker->most_iterations = sim->model->world.max_iterations < CR_SIM_HOPEFUL
                                   ? sim->model->world.max_iterations
                                   : CR_SIM_HOPEFUL;
+    worker->fair = sim->model->world.max_halvings > 0;
     result->parts = 1;
     result->status = cr_parts_crowded(sim, worker) && sim->model->world.max_halvings > 0
                          ? CAROM_ERR_NO_CONVERGENCE

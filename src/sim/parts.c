@@ -90,6 +90,7 @@ static carom_status look_around(cr_sim* sim, cr_worker* worker)
 typedef struct stretch {
     double h, from, to;
     double share; // of its friction
+    int32_t halvings;
     int32_t last; // nonzero: it is not to be halved
 } stretch;
 
@@ -117,6 +118,7 @@ static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, cons
     cr_expect_part(sim, worker, part->h, part->from, part->to);
     worker->looks = 1;
     worker->last = part->last;
+    worker->fair = !part->last && part->halvings < CR_SIM_FAIR;
     worker->share = part->share;
     worker->most_iterations =
         part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
@@ -182,6 +184,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
                               .from = (double)at / (double)end,
                               .to = (double)(at + size) / (double)end,
                               .share = share,
+                              .halvings = halvings,
                               .last = halvings == finest};
         result->status = try_part(sim, worker, index, &part);
         if (result->status == CAROM_ERR_NO_CONVERGENCE && !part.last) {

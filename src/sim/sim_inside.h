@@ -17,6 +17,9 @@
 // converges takes less than ten as a rule.
 enum { CR_SIM_HOPEFUL = 20 };
 
+// A step that gains energy, which a shorter one does less, is halved this often for that.
+enum { CR_SIM_FAIR = 5 };
+
 // What is expected of everything over a stretch of time, and by how much it may miss that: see
 // collision/carry.h.
 typedef struct cr_expect {
@@ -66,6 +69,7 @@ typedef struct cr_worker {
     const cr_closest* closest; // [candidate_count] where that begins
     int32_t most_iterations;   // of one zone
     int32_t looks;             // nonzero: an iterate that wants more room has it looked at
+    int32_t fair;              // nonzero: a part that gains energy counts as not solved
     int32_t last;              // nonzero: shorter parts than this are not taken
     double share;              // 0..1, of their friction that candidates have then
     int32_t rounds;            // times a part was taken again for what cloth carries
