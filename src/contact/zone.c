@@ -299,16 +299,21 @@ static int loaded_rubs(const cr_zone* zone)
     return rubs;
 }
 
-// Whether P fell by the last step. Near its minimum round-off hides what it fell by, but slopes
-// still tell: on a parabola P fell by the same part of what it promised when it does not rise as
-// steeply as it fell before.
-static int fell(cr_zone* zone, double step)
+// Whether P fell by this part of a step from base. Near its minimum round-off hides what it fell
+// by, but slopes still tell: on a parabola P fell by the same part of what it promised when it does
+// not rise as steeply as it fell before. zone->d is scratch.
+static int fell(cr_zone* zone, const double* base, double step)
 {
     static const double part = 1e-4, alike = 1e-9;
     const double now = worth(zone);
-    return now <= zone->worth + part * step * zone->slope ||
-           (now <= zone->worth + alike * fabs(zone->worth) &&
-            slope(zone) <= (2.0 * part - 1.0) * zone->slope);
+    if (now <= zone->worth + part * step * zone->slope) {
+        return 1;
+    }
+    for (int32_t k = 0; k < zone->n; k++) {
+        zone->d[k] = (zone->z[k] - base[k]) / step;
+    }
+    return now <= zone->worth + alike * fabs(zone->worth) &&
+           slope(zone) <= (2.0 * part - 1.0) * zone->slope;
 }
 
 // Half way back to where the step began, again and again. That is a way like any other and looked
@@ -319,7 +324,7 @@ static carom_status descend(cr_zone* zone, double step)
     if (zone->n > 0) {
         memcpy(base, zone->z_before, sizeof(double) * (size_t)zone->n);
     }
-    for (int i = 0; i < MOST_HALVINGS && !fell(zone, step); i++) {
+    for (int i = 0; i < MOST_HALVINGS && !fell(zone, base, step); i++) {
         for (int32_t k = 0; k < zone->n; k++) {
             zone->z_before[k] = zone->z[k];
             zone->d[k] = 0.5 * (base[k] - zone->z[k]);
