@@ -394,6 +394,18 @@ void cr_zone_line_settle(cr_zone* zone)
     }
 }
 
+// Whether there is anything that a force between the closest points of a candidate could move:
+// between a pinned node and a floor there is not, and no force would be enough to keep them apart.
+static int yields(const cr_zone* zone, int32_t i)
+{
+    int any = 0;
+    for (int k = 0; k < 4; k++) {
+        const int32_t p = zone->corner.items[4 * i + k];
+        any |= p >= 0 && zone->point.items[p].block >= 0 && zone->now.items[i].c[k] != 0.0;
+    }
+    return any;
+}
+
 // Classifies every candidate at the current points and marks those near enough to matter, those
 // that carry a load and those that stopped a step.
 static carom_status choose(cr_zone* zone, int first)
@@ -420,8 +432,9 @@ static carom_status choose(cr_zone* zone, int first)
         look(zone, i, way, x);
         share->aslant = cr_zone_crowd_aslant(c, x, now);
         share->lam = first ? 0.0 : share->lam;
-        if (!(say_of(zone, i) > 0.0) || (!(now->distance - c->thickness < c->thickness) &&
-                                         !(share->lam > 0.0) && !zone->limiting.items[i])) {
+        if (!(say_of(zone, i) > 0.0) || !yields(zone, i) ||
+            (!(now->distance - c->thickness < c->thickness) && !(share->lam > 0.0) &&
+             !zone->limiting.items[i])) {
             share->lam = 0.0;
             continue;
         }

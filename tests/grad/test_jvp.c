@@ -79,6 +79,17 @@ static const scene scenes[] = {
      "'parameters': [" RIGID("box") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'}, " WORLD
                                                         "]}",
      0},
+    {"box on a sheet whose corner is driven into the ground", 12,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'friction': 0.8}, 'bodies': "
+     "[" GROUND ", {'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6,"
+     " 'height': 0.6, 'nx': 3, 'ny': 3}}, 'position': [0, 0, 0.011], 'density': 2, 'stretch': 200,"
+     " 'bend': 1e-2, 'damping': 0.01, 'thickness': 0.01, 'pins': [{'nodes': [0]}]},"
+     " {'name': 'box', 'mesh': {'box': {'size': [0.2, 0.17, 0.2]}}, 'thickness': 0.01, 'mass': 0.2,"
+     " 'position': [0.01, 0.02, 0.173], 'euler_degrees': [3, 38, 5],"
+     " 'angular_velocity': [0, 1.5, 0], 'velocity': [0.2, 0, 0]}],"
+     "'parameters': [" RIGID("box") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'}, " WORLD
+                                                        "]}",
+     0},
     {"damping", 8,
      "{'carom': 1, 'world': {'dt': 0.02}, 'bodies': [" GROUND ","
      "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.1]}}, 'position': [0.1, 0.2, 0.09],"
