@@ -597,7 +597,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
                 .most = task->max_iterations,
                 .patience =
                     task->max_iterations < 2 * patience ? task->max_iterations / 2 : patience};
-    const int holds = zone->rubbing && task->member_sheet_count == 0; // sheets prefer shorter steps
+    const int holds = zone->rubbing;
     s.most = holds && s.most > SOON ? SOON : s.most;
     cr_zone_point_place(zone);
     s.step = set_out(zone);
