@@ -349,7 +349,7 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     zone->grip = 1.0;
     zone->fresh = 1;
     zone->seen = CAROM_OK;
-    zone->looks = 0;
+    zone->looks = zone->steady = 0;
     zone->stick = task->h * task->friction_speed;
     zone->rubbing = zone->holds = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
@@ -443,15 +443,28 @@ typedef struct search {
     int32_t rows_stand; // nonzero: the last step was too short to change the rows it began with
 } search;
 
-// Back to the start.
+// Back to the start. Where candidates were looked for on the way they are those of the way from
+// there on; so they are looked for once more, from the start to where the last iterate wanted to
+// be.
 static carom_status restart(cr_zone* zone, search* s)
 {
-    const carom_status status = cr_zone_setup_numbers(zone);
+    const size_t size = sizeof(double) * (size_t)zone->n;
+    if (!cr_array_reserve(&zone->kept, zone->n)) {
+        return CAROM_ERR_MEMORY;
+    }
+    memcpy(zone->kept.items, zone->z, size);
+    carom_status status = cr_zone_setup_numbers(zone);
+    if (status == CAROM_OK && zone->looks > 0) {
+        memcpy(zone->z_before, zone->z, size);
+        memcpy(zone->z, zone->kept.items, size);
+        status = cr_zone_look_again(zone, 0.0);
+    }
     if (status == CAROM_OK) {
         zone->along = 0.0;
         zone->fresh = 1;
         place_anew(zone);
         s->step = set_out(zone);
+        status = zone->seen;
     }
     return status;
 }
@@ -555,6 +568,7 @@ static carom_status get_hold(cr_zone* zone, search* s)
         status = iterate(zone, s);
     }
     double before = HUGE_VAL, now = HUGE_VAL, shrink = 0.25;
+    zone->steady = 1; // what is kept is of these candidates
     for (int i = 0; i < MOST_TRIES && status == CAROM_OK && now > e; i++) {
         status = keep(zone);
         before = now;
@@ -602,7 +616,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     cr_zone_point_place(zone);
     s.step = set_out(zone);
     status = zone->seen == CAROM_OK ? iterate(zone, &s) : zone->seen;
-    if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped) {
+    if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped && zone->seen == CAROM_OK) {
         status = get_hold(zone, &s);
     }
     if (!s.rows_stand) {

@@ -161,7 +161,7 @@ double cr_zone_check_step(cr_zone* zone, double least)
         measure_strides(zone);
         const int32_t cramped = zone->report.cramped;
         double free = within_room(zone, cut == 0);
-        if (free < 1.0 && cut == 0 && zone->task->look) {
+        if (free < 1.0 && cut == 0 && zone->task->look && !zone->steady) {
             zone->report.cramped = cramped;
             zone->seen = cr_zone_look_again(zone, along);
             if (zone->seen != CAROM_OK) {

@@ -121,6 +121,7 @@ struct cr_zone {
     int32_t holds;     // iterates for which friction had to be held
     carom_status seen; // of the last look that an iterate asked for
     int32_t looks;     // how often one was asked for
+    int32_t steady;    // nonzero: none is to be asked for, for places are kept of these candidates
     int32_t factored;  // nonzero: the matrix holds the factor of the last step and its working set
     double along;      // how far the given motions have gone, 0..1
     int32_t warm_at;   // in task->warm, where a contact is looked for first
