@@ -483,6 +483,7 @@ static void step_blindly(cr_zone* zone)
 static carom_status iterate(cr_zone* zone, search* s)
 {
     double size = HUGE_VAL, last = HUGE_VAL; // of the step, and of the one before
+    double bent = HUGE_VAL;                  // see bent_by
     int32_t cramped = zone->report.cramped, in_vain = 0;
     int falls = 0;       // nonzero: P is there to be compared with
     if (s->rows_stand) { // the points have yet to follow
@@ -514,7 +515,8 @@ static carom_status iterate(cr_zone* zone, search* s)
             break;
         }
         zone->report.strides += size > s->allowed;
-        const double bent = bent_by(zone);
+        const double bent_before = bent;
+        bent = bent_by(zone);
         const int last_one = leaves_nothing(zone, size, bent);
         if (last_one && cr_zone_check_tiny(zone, size)) {
             step_blindly(zone);
@@ -539,9 +541,11 @@ static carom_status iterate(cr_zone* zone, search* s)
             break;
         }
         stands = !(size <= still_shrinking * last);
-        const int done = size <= step_tolerance * s->scale || last_one ||
-                         (stands && bent <= s->rounded &&
-                          (size <= s->allowed || trembles(zone, size, s->scale)));
+        // rows that take turns, as those of bricks edge to edge, have a bent give for ever
+        const int straight = bent <= s->rounded || !(bent <= still_shrinking * bent_before);
+        const int done =
+            size <= step_tolerance * s->scale || last_one ||
+            (stands && straight && (size <= s->allowed || trembles(zone, size, s->scale)));
         if (s->step == 1.0 && done && zone->looks == looks) {
             return CAROM_OK;
         }
