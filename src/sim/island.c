@@ -336,12 +336,11 @@ static int is_fair(cr_sim* sim, const cr_worker* worker, double h)
     return !cr_balance_fails(&balance);
 }
 
-// Where the zone let the members go becomes where they are. False: they gained energy.
-static int advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+// Where the zone let the members go becomes where they are.
+static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
 {
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_motion* motion = &sim->motion;
-    const int fair = is_fair(sim, worker, h);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         const cr_quat q = cr_quat_mul(sim->q_target[f], cr_quat_from_rotation(motion->w[f]));
@@ -366,7 +365,6 @@ static int advance(cr_sim* sim, const cr_worker* worker, double h, double from, 
             cr_vec3_store(sim->next.xv + 3 * n, cr_vec3_scale(1.0 / h, d));
         }
     }
-    return fair;
 }
 
 // Impulses of the zone's rows, and what the next part or step will look for first.
@@ -649,12 +647,15 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
         if (status == CAROM_OK) {
             status = gather_balance(sim, worker);
         }
-        if (status == CAROM_OK && worker->fair && !is_fair(sim, worker, h)) {
-            status = CAROM_ERR_NO_CONVERGENCE;
-        }
         if (status != CAROM_OK) {
             return status;
         }
+    }
+    const int fair = is_fair(sim, worker, h);
+    if (!fair && worker->fair) {
+        return CAROM_ERR_NO_CONVERGENCE;
+    }
+    if (!alone) {
         worker->warm.count = 0;
         for (int32_t i = 0; i < result->memory.count; i++) {
             if (!cr_array_push(&worker->warm, result->memory.items[i])) {
@@ -666,7 +667,8 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
         status = write_down(sim, worker, index, h, from, to, alone, result->impacts > impacts);
     }
     if (status == CAROM_OK) {
-        result->gains |= !advance(sim, worker, h, from, to);
+        advance(sim, worker, h, from, to);
+        result->gains |= !fair;
         result->turn = cr_max(result->turn, turn_in(sim, worker, h, sim->next.om));
     }
     return status;
