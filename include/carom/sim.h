@@ -72,7 +72,7 @@ typedef struct carom_step_info {
     int32_t contacts;      // that carry a force
     int32_t max_zone_dofs; // unknowns of the largest zone
     int32_t max_zone_contacts;
-    int32_t parts; // the most parts a zone's step was split into
+    int32_t parts; // the most parts a zone's step was split into, of all its legs
     int32_t iterations, factorisations;
     int32_t weakly_active; // contacts that touch without force
     int32_t events;        // impacts inside the step

@@ -694,7 +694,7 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
     sim->state.step = record->step;
     sim->state.time = record->time;
     if (record->placed) {
-        cr_sim_move_scripted(sim);
+        cr_sim_gather_ways(sim);
     } else {
         cr_sim_gather_scripts(sim);
     }

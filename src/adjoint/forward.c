@@ -692,7 +692,7 @@ carom_status cr_forward_step(cr_forward* f, cr_sim* sim, const cr_record* record
     const double time = sim->state.time;
     sim->state.step = record->step;
     sim->state.time = record->time;
-    cr_sim_move_scripted(sim);
+    cr_sim_gather_ways(sim);
     for (int32_t i = 0; i < count; i++) {
         scripted_jvp(f, sim, &l[i], &f->scratch.items[i]);
     }

@@ -129,6 +129,7 @@ struct cr_broad {
     const double* margin;
     const int32_t* role; // [body_count] or NULL
     int32_t sparing;
+    int32_t most; // pairs, 0: any number
     cr_pair* out;
 };
 
@@ -1584,6 +1585,9 @@ static void search_job(int32_t job, int32_t worker, void* user)
     cr_broad* broad = user;
     cr_keys_cursor* cursor = &broad->found.cursor.items[worker];
     for (int32_t i = broad->jobs.items[job]; i < broad->jobs.items[job + 1]; i++) {
+        if (broad->most > 0 && cursor->count > broad->most) {
+            return; // one worker alone has found too many
+        }
         task* t = &broad->tasks.items[i];
         const feature_trees *first = &broad->of[kind_first[t->kind]],
                             *second = &broad->of[kind_second[t->kind]];
@@ -1633,6 +1637,9 @@ static carom_status search_features(cr_broad* broad, int32_t worker_count, int32
         if (status == CAROM_OK) {
             cr_parallel_for(broad->jobs.count - 1, worker_count, search_job, broad);
             status = cr_keys_close(&broad->found, count, &again);
+        }
+        if (status == CAROM_OK && broad->most > 0 && *count > broad->most) {
+            status = CAROM_ERR_NO_CONVERGENCE;
         }
     }
     return status;
@@ -1724,6 +1731,11 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 void cr_broad_assign(cr_broad* broad, const int32_t* role)
 {
     broad->role = role;
+}
+
+void cr_broad_bound(cr_broad* broad, int32_t most)
+{
+    broad->most = most;
 }
 
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,

@@ -35,6 +35,10 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 //   k>0  meets neither itself, nor others of the same k, nor what is FIXED
 void cr_broad_assign(cr_broad* broad, const int32_t* role);
 
+// The calls that follow give up with CAROM_ERR_NO_CONVERGENCE where there are more pairs than this,
+// having taken memory for about as many; 0: they do not.
+void cr_broad_bound(cr_broad* broad, int32_t most);
+
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around
 // those of its vertices. Which kinds there are follows from what the two bodies are:
@@ -48,7 +52,7 @@ void cr_broad_assign(cr_broad* broad, const int32_t* role);
 // A SOFT body that is not FIXED meets itself as it would another of its shape, pairs that share a
 // vertex left out. `out` is emptied first, then sorted by cr_surface_compare, each pair once; the
 // same for any worker_count and whatever was asked before. No allocation once warm. Refuses with
-// CAROM_ERR_NOT_FINITE (x0, x1 or reach), CAROM_ERR_ARGUMENT (a reach below 0) or CAROM_ERR_MEMORY;
-// `out` is then empty.
+// CAROM_ERR_NOT_FINITE (x0, x1 or reach), CAROM_ERR_ARGUMENT (a reach below 0), CAROM_ERR_MEMORY or
+// CAROM_ERR_NO_CONVERGENCE (cr_broad_bound); `out` is then empty.
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
                            int32_t worker_count, cr_pair_list* out);

@@ -88,7 +88,7 @@ static const cr_field world_fields[] = {
              "impacts of one body in one step before the rest is taken inelastically", 8,
              0 TO 1000000)},
     {INTEGER("max_halvings", numbers.max_halvings,
-             "a step is split into at most 2^max_halvings parts", 8, 0 TO 30)},
+             "a step is split into at most 2^max_halvings legs, and each into as many parts", 8, 0 TO 30)},
     {INTEGER("max_iterations", numbers.max_iterations, "Newton iterations of one zone", 60,
              1 TO 1000000)},
     {CHOICE("zones", numbers.one_zone,

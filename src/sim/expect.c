@@ -96,10 +96,37 @@ static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, 
     }
 }
 
+// The stretch from `from` to `to` of a motion.
+static cr_carry slice(const cr_carry* whole, double from, double to)
+{
+    cr_carry part = *whole;
+    const cr_mat3 turn = cr_mat3_add_scaled(whole->r1, -1.0, whole->r0);
+    const cr_vec3 way = cr_vec3_sub(whole->t1, whole->t0);
+    if (!whole->still && (from > 0.0 || to < 1.0)) {
+        part.r0 = cr_mat3_add_scaled(whole->r0, from, turn);
+        part.r1 = cr_mat3_add_scaled(whole->r0, to, turn);
+        part.t0 = cr_vec3_add_scaled(whole->t0, from, way);
+        part.t1 = cr_vec3_add_scaled(whole->t0, to, way);
+    }
+    return part;
+}
+
+// What moves by script, or does not move at all.
+static void expect_scripts(const cr_sim* sim, cr_expect* expect, double from, double to)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        if (bodies->kind[b] == CR_BODY_FIXED || bodies->kind[b] == CR_BODY_KINEMATIC) {
+            expect->carry[b] = slice(&sim->scripted[b], from, to);
+        }
+    }
+}
+
 void cr_expect_step(cr_sim* sim)
 {
     const cr_body_set* bodies = &sim->model->bodies;
-    const double h = sim->model->world.dt;
+    const double h = sim->leg.h;
+    expect_scripts(sim, &sim->whole, sim->leg.from, sim->leg.to);
     for (int32_t f = 0; f < bodies->frame_count; f++) {
         const int32_t b = bodies->frame_body[f];
         if (bodies->kind[b] == CR_BODY_RIGID) {
@@ -107,7 +134,7 @@ void cr_expect_step(cr_sim* sim)
         }
     }
     for (int32_t i = 0; i < sim->model->sheet_count; i++) {
-        expect_sheet(sim, &sim->whole, &sim->state, i, h, 1.0);
+        expect_sheet(sim, &sim->whole, &sim->state, i, h, sim->leg.to - sim->leg.from);
     }
 }
 
@@ -180,35 +207,10 @@ double cr_expect_way(const cr_sim* sim, const cr_worker* worker)
     return most;
 }
 
-// The stretch from `from` to `to` of a motion.
-static cr_carry slice(const cr_carry* whole, double from, double to)
-{
-    cr_carry part = *whole;
-    const cr_mat3 turn = cr_mat3_add_scaled(whole->r1, -1.0, whole->r0);
-    const cr_vec3 way = cr_vec3_sub(whole->t1, whole->t0);
-    if (!whole->still) {
-        part.r0 = cr_mat3_add_scaled(whole->r0, from, turn);
-        part.r1 = cr_mat3_add_scaled(whole->r0, to, turn);
-        part.t0 = cr_vec3_add_scaled(whole->t0, from, way);
-        part.t1 = cr_vec3_add_scaled(whole->t0, to, way);
-    }
-    return part;
-}
-
-static void expect_scripts(cr_sim* sim, double from, double to)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    for (int32_t b = 0; b < bodies->body_count; b++) {
-        if (bodies->kind[b] == CR_BODY_FIXED || bodies->kind[b] == CR_BODY_KINEMATIC) {
-            sim->part.carry[b] = slice(&sim->whole.carry[b], from, to);
-        }
-    }
-}
-
 void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
 {
     const cr_body_set* bodies = &sim->model->bodies;
-    expect_scripts(sim, from, to);
+    expect_scripts(sim, &sim->part, from, to);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
         cr_target aim;
@@ -276,7 +278,7 @@ void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double
     cr_expect* part = &sim->part;
     const double longest = longest_wish(sim, worker, from, to);
     const double followed = longest > wild * part->range ? wild * part->range / longest : 1.0;
-    expect_scripts(sim, from, to);
+    expect_scripts(sim, &sim->part, from, to);
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i], b = bodies->frame_body[f];
         const cr_carry wished = frame_onwards(sim, f);

@@ -8,7 +8,7 @@
 carom_status cr_expect_init(cr_expect* expect, const cr_body_set* bodies);
 void cr_expect_release(cr_expect* expect);
 
-// sim->whole, of everything, over the step that begins at sim->state.
+// sim->whole, of everything, over the leg of the step that begins at sim->state.
 void cr_expect_step(cr_sim* sim);
 // sim->part, of a worker's members and of what moves by script, over the part [from, to] of the
 // step, 0..1, that takes h s and begins at sim->next.

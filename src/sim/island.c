@@ -583,7 +583,7 @@ static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h
     task.candidate = worker->candidate;
     task.like = sim->near.like;
     task.left = worker->sheet.count > 0 ? sim->left : NULL;
-    if (from == 0.0 || worker->expect == &sim->part) { // other parts begin elsewhere
+    if (from == sim->leg.from || worker->expect == &sim->part) { // other parts begin elsewhere
         task.closest = worker->closest;
     }
     cr_events_report report;
@@ -618,10 +618,10 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     const int alone = worker->candidate_count == 0 && worker->sheet.count == 0;
     const int32_t impacts = result->impacts;
     const int32_t contacts = result->contact.count;
-    const int first = from == 0.0;
+    const int first = from == sim->leg.from;
     carom_status status = CAROM_OK;
     result->again = 0;
-    cr_island_aim(sim, worker, h, from == 0.0 && to == 1.0 ? sim->aimed : NULL);
+    cr_island_aim(sim, worker, h, first && to == sim->leg.to ? sim->aimed : NULL);
     worker->balance.count = worker->bounced = 0;
     cr_expect_forget(sim, worker);
     if (!alone) {
@@ -694,8 +694,9 @@ static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int
         carom_status status;
         cr_carried_forget(sim, worker);
         do {
-            status = cr_island_part(sim, worker, index, sim->model->world.dt / parts,
-                                    (double)part / parts, (double)(part + 1) / parts);
+            status = cr_island_part(sim, worker, index, sim->leg.h / parts,
+                                    cr_sim_along(&sim->leg, (double)part / parts),
+                                    cr_sim_along(&sim->leg, (double)(part + 1) / parts));
         } while (status == CAROM_OK && result->again);
         if (status != CAROM_OK) {
             return status;
@@ -757,7 +758,7 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
 static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair, int* gained)
 {
     cr_island_result* result = &sim->island.items[index];
-    const double turn = fair ? turn_in(sim, worker, sim->model->world.dt, sim->state.om) : 0.0;
+    const double turn = fair ? turn_in(sim, worker, sim->leg.h, sim->state.om) : 0.0;
     *gained = halvings_for(sim, 0, turn) > 0;
     for (int32_t halving = halvings_for(sim, 0, turn); halving <= sim->model->world.max_halvings;
          halving++) {

@@ -1,4 +1,5 @@
 #include "sim/near.h"
+#include "collision/hull.h"
 #include "core/memory.h"
 #include <string.h>
 
@@ -227,6 +228,23 @@ static double closing(const cr_pair* pair, cr_vec3 n, const cr_vec3 way[4])
     return most[0] + most[1];
 }
 
+// Whether the ways of a pair, all that its points may be on, come within `range` m. Boxes around
+// them do so more often, and others in a scene that is turned: islands, and the parts they are
+// taken in, would not turn with it.
+static int ways_meet(const sight* of, const cr_pair* pair, double range)
+{
+    cr_vec3 x[2][6];
+    int count[2] = {0, 0};
+    for (int k = 0; k < 4; k++) {
+        const int side = side_of(pair, k);
+        if (pair->v[k] >= 0) {
+            x[side][count[side]++] = of->at[k];
+            x[side][count[side]++] = cr_vec3_add(of->at[k], of->way[k]);
+        }
+    }
+    return cr_hull_near(x[0], count[0], x[1], count[1], range);
+}
+
 // Whether a pair can come within `range` m by its ways. Sets *closest, at the start.
 static int meets(sight* of, const cr_pair* pair, double range, cr_closest* closest)
 {
@@ -239,7 +257,8 @@ static int meets(sight* of, const cr_pair* pair, double range, cr_closest* close
         *closest = cr_distance_closest(pair->kind, of->at);
     }
     return closest->distance < range ||
-           closest->distance < range + closing(pair, closest->n, of->way);
+           (closest->distance < range + closing(pair, closest->n, of->way) &&
+            ways_meet(of, pair, range));
 }
 
 // The numbers of the contacts of two bodies; 0: they pass through each other.
@@ -276,13 +295,14 @@ static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
                                                                        : bodies->vertex_body[v];
 }
 
-static carom_status filter(const cr_near* near, const cr_near_look* look, cr_near_finds* finds)
+static carom_status filter(cr_near* near, const cr_near_look* look, cr_near_finds* finds)
 {
     const cr_model* model = near->model;
     finds->found.count = finds->at.count = finds->between.count = 0;
     int32_t body[2] = {-1, -1};
-    int touch = 0;
+    int touch = 0, crowd = 0;
     double thickness = 0.0;
+    near->brought = 0;
     sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
@@ -293,6 +313,7 @@ static carom_status filter(const cr_near* near, const cr_near_look* look, cr_nea
             now.body[1] = body[1] = body_of(&model->bodies, body[1], pair->v[3]);
             touch = between(near, body[0], body[1], &now.like);
             thickness = now.like.thickness;
+            crowd = moves(model, body[0]) && moves(model, body[1]);
             if (touch && !cr_array_push(&finds->between, now)) {
                 return CAROM_ERR_MEMORY;
             }
@@ -306,6 +327,10 @@ static carom_status filter(const cr_near* near, const cr_near_look* look, cr_nea
             const cr_near_found found = {*pair, finds->between.count - 1};
             if (!cr_array_push(&finds->found, found) || !cr_array_push(&finds->at, closest)) {
                 return CAROM_ERR_MEMORY;
+            }
+            near->brought += crowd && closest.distance > 2.0 * thickness;
+            if (look->most > 0 && near->brought > look->most) {
+                return CAROM_ERR_NO_CONVERGENCE;
             }
         }
     }
@@ -434,6 +459,16 @@ static carom_status group(cr_near* near, const int32_t* role)
     return CAROM_OK;
 }
 
+// Boxes around long ways overlap much more often than the ways meet; and so many pairs with what
+// does not move are nothing to worry about.
+enum { BOXES = 8, LEAST_BOXES = 1 << 18 };
+
+static int32_t most_boxes(int32_t most)
+{
+    const int64_t boxes = LEAST_BOXES + (int64_t)BOXES * most;
+    return most == 0 ? 0 : boxes < INT32_MAX ? (int32_t)boxes : INT32_MAX;
+}
+
 static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker_count,
                          cr_near_finds* finds)
 {
@@ -444,6 +479,7 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
     }
     cr_broad_carry(near->broad, look->carry, near->margin, 1);
     cr_broad_assign(near->broad, look->role);
+    cr_broad_bound(near->broad, most_boxes(look->most));
     const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                               worker_count, &near->pair);
     return status == CAROM_OK ? filter(near, look, finds) : status;

@@ -37,6 +37,7 @@ typedef struct cr_near {
     cr_broad* broad;
     cr_pair_list pair;
     cr_near_finds all;             // of cr_near_find
+    int32_t brought;               // of the last look: see cr_near_look.most
     CR_ARRAY(int32_t) order;       // of those, island by island
     cr_near_finds part;            // of cr_near_list
     CR_ARRAY(cr_candidate) listed; // likewise
@@ -65,6 +66,10 @@ typedef struct cr_near_look {
     const double* ahead;      // [3*vertex_count] m, of cloth: the end of the straight way
     const double* node_reach; // [node_count] m
     const int32_t* role;      // [body_count] of cr_broad_assign, or NULL
+    // Candidates of two things that move that are to be brought within reach at most,
+    // CAROM_ERR_NO_CONVERGENCE where there are more; 0: any number. What is within twice its
+    // thickness already does not count.
+    int32_t most;
 } cr_near_look;
 
 // Every pair that can come within twice its thickness becomes a candidate, and what they join an

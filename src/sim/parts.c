@@ -180,9 +180,9 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
         const int32_t before = result->report.strides;
-        const stretch part = {.h = ldexp(sim->model->world.dt, -halvings),
-                              .from = (double)at / (double)end,
-                              .to = (double)(at + size) / (double)end,
+        const stretch part = {.h = ldexp(sim->leg.h, -halvings),
+                              .from = cr_sim_along(&sim->leg, (double)at / (double)end),
+                              .to = cr_sim_along(&sim->leg, (double)(at + size) / (double)end),
                               .share = share,
                               .halvings = halvings,
                               .last = halvings == finest};

@@ -19,6 +19,7 @@ static carom_status take_scratch(cr_sim* sim)
     sim->node_force_now = cr_memory_take(n, sizeof(cr_vec3));
     sim->q_target = cr_memory_take(f, sizeof(cr_quat));
     sim->aimed = cr_memory_take(f, sizeof(cr_target));
+    sim->scripted = cr_memory_take(b, sizeof(cr_carry));
     sim->obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
     sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
     sim->body_before = cr_memory_take(b, sizeof(int32_t));
@@ -34,7 +35,7 @@ static carom_status take_scratch(cr_sim* sim)
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->hard && sim->taking && sim->wants && sim->wish &&
                    sim->node_wish && sim->body_before && sim->driven && sim->node_driven &&
-                   sim->aimed && sim->left && sim->hit && sim->lift;
+                   sim->aimed && sim->scripted && sim->left && sim->hit && sim->lift;
     carom_status status = ok ? CAROM_OK : CAROM_ERR_MEMORY;
     if (status == CAROM_OK) {
         status = cr_expect_init(&sim->whole, bodies);
@@ -71,6 +72,9 @@ carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim**
     }
     if (status == CAROM_OK) {
         status = cr_state_init(&sim->next, model);
+    }
+    if (status == CAROM_OK) {
+        status = cr_state_init(&sim->begin, model);
     }
     if (status == CAROM_OK) {
         status = cr_motion_init(&sim->motion, model->bodies.frame_count, model->bodies.node_count);
@@ -118,7 +122,7 @@ void cr_sim_destroy(cr_sim* sim)
                             sim->obstacle0, sim->obstacle1,   sim->hard,           sim->taking,
                             sim->wants,     sim->wish,        sim->node_wish,      sim->body_before,
                             sim->driven,    sim->node_driven, sim->aimed,          sim->left,
-                            sim->hit,       sim->lift};
+                            sim->hit,       sim->lift,        sim->scripted};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }
@@ -127,6 +131,8 @@ void cr_sim_destroy(cr_sim* sim)
     cr_array_release(&sim->contact);
     cr_state_release(&sim->state);
     cr_state_release(&sim->next);
+    cr_state_release(&sim->begin);
+    cr_record_release(&sim->earlier);
     cr_motion_release(&sim->motion);
     cr_expect_release(&sim->whole);
     cr_expect_release(&sim->part);
@@ -170,9 +176,9 @@ void cr_sim_keep(cr_sim* sim, int32_t keep)
 
 carom_status cr_sim_record(const cr_sim* sim, cr_record* record)
 {
-    carom_status status = CAROM_OK;
     record->step = sim->state.step - 1;
     record->time = (double)record->step * sim->model->world.dt;
+    carom_status status = cr_record_append(record, &sim->earlier);
     for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
         status = cr_record_append(record, &sim->island.items[i].record);
     }

@@ -30,6 +30,13 @@ typedef struct cr_expect {
     double range;       // m, of a part: the farthest that anything was expected to go at first
 } cr_expect;
 
+// The stretch of a step that everything is taken through at once: all of it, as a rule. A step in
+// which too much could meet goes in several (sim_step.c).
+typedef struct cr_leg {
+    double h;        // s
+    double from, to; // of the step, 0..1
+} cr_leg;
+
 // What solving one island left behind.
 typedef struct cr_island_result {
     int32_t done;   // nonzero: what follows is of the island it stands for
@@ -93,7 +100,9 @@ struct cr_sim {
     cr_quat* q_target;              // [frame_count] orientation of motion.rp
     cr_target* aimed;               // [frame_count] targets of the step taken as a whole
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
-    cr_expect whole;                // of the step: nobody leaves it, so islands do not meet
+    cr_leg leg;                     // under way
+    cr_carry* scripted;             // [body_count] what is not moved by anything, over the step
+    cr_expect whole;                // of the leg: nobody leaves it, so islands do not meet
     cr_expect part;                 // of the part of a step that looks around by itself
     int32_t* hard;       // [body_count] > 0: of an island whose parts look around by themselves
     int32_t any_hard;    // nonzero: there is one
@@ -111,15 +120,24 @@ struct cr_sim {
     int32_t* body_before; // [body_count] island in the last try
     int32_t retries;      // times the current step was begun again
     int32_t island_ready; // results whose arrays were initialised
+    cr_state begin;       // of a step in legs: where it began
+    cr_record earlier;    // of its legs before the last
     CR_ARRAY(cr_contact) contact;
     cr_step_report report;
 };
 
-// sim_step.c: what acts and moves by itself in the step that begins at sim->state: fills force_now
-// and its like, obstacle0 and obstacle1, carry of what is scripted, and its end in `next`.
+// What is `share` of a leg, as a share of its step: exact at both ends.
+static inline double cr_sim_along(const cr_leg* leg, double share)
+{
+    return share < 1.0 ? leg->from + share * (leg->to - leg->from) : leg->to;
+}
+
+// sim_gather.c: what acts and moves by itself in the step that begins at sim->state: fills
+// force_now and its like, obstacle0 and obstacle1, carry of what is scripted, and its end in
+// `next`.
 void cr_sim_gather(cr_sim* sim);
 // The part of it that is scripted or driven ...
-void cr_sim_move_scripted(cr_sim* sim);
+void cr_sim_gather_ways(cr_sim* sim);
 // ... with the pose at the start worked out from the script as well.
 void cr_sim_gather_scripts(cr_sim* sim);
 

@@ -9,110 +9,6 @@
 // A step whose look around was too narrow is done again with a wider one at most this often.
 enum { MOST_RETRIES = 40 };
 
-// The model's own loads and the caller's, for the coming step.
-static void gather_loads(cr_sim* sim)
-{
-    const cr_model* model = sim->model;
-    for (int32_t f = 0; f < model->bodies.frame_count; f++) {
-        sim->force_now[f] = cr_vec3_load(sim->force + 3 * f);
-        sim->torque_now[f] = cr_vec3_load(sim->torque + 3 * f);
-    }
-    for (int32_t n = 0; n < model->bodies.node_count; n++) {
-        sim->node_force_now[n] = cr_vec3_load(sim->node_force + 3 * n);
-    }
-    for (int32_t i = 0; i < model->load_count; i++) {
-        const cr_load* load = &model->load[i];
-        const int64_t last = load->step_count - 1;
-        const int64_t at = sim->state.step < last ? sim->state.step : last;
-        const int32_t f = model->bodies.frame[load->body];
-        cr_vec3* force = load->node >= 0 ? &sim->node_force_now[load->node] : &sim->force_now[f];
-        *force = cr_vec3_add(*force, cr_vec3_load(load->force + 3 * at));
-        if (load->torque && load->node < 0) {
-            sim->torque_now[f] =
-                cr_vec3_add(sim->torque_now[f], cr_vec3_load(load->torque + 3 * at));
-        }
-    }
-}
-
-// Pose of a kinematic frame at a time: the start, moved and turned as its script says.
-static void scripted_pose(const cr_model* model, int32_t f, double time, cr_vec3* t, cr_quat* q)
-{
-    *t = cr_vec3_load(model->t0 + 3 * f);
-    *q = cr_quat_load(model->q0 + 4 * f);
-    if (model->frame_script[f] >= 0) {
-        cr_vec3 shift, turn;
-        cr_model_script_at(&model->script[model->frame_script[f]], time, &shift, &turn);
-        *t = cr_vec3_add(*t, shift);
-        *q = cr_quat_normalize(cr_quat_mul(cr_quat_from_rotation(turn), *q));
-    }
-}
-
-static cr_vec3 scripted_node(const cr_model* model, int32_t n, double time)
-{
-    const cr_vec3 x = cr_vec3_load(model->x0 + 3 * n);
-    if (model->node_script[n] < 0) {
-        return x;
-    }
-    cr_vec3 shift, turn;
-    cr_model_script_at(&model->script[model->node_script[n]], time, &shift, &turn);
-    return cr_vec3_add(x, shift);
-}
-
-// Pose of a driven frame at the end of a step: t + h v, exp(h om) q.
-static void driven_pose(const cr_sim* sim, int32_t f, double h, cr_vec3* t, cr_quat* q)
-{
-    const cr_vec3 v = cr_vec3_load(sim->force + 3 * f), om = cr_vec3_load(sim->torque + 3 * f);
-    *t = cr_vec3_add_scaled(*t, h, v);
-    *q = cr_quat_normalize(cr_quat_mul(cr_quat_from_rotation(cr_vec3_scale(h, om)), *q));
-}
-
-// Fixed and kinematic frames and pinned nodes: where their vertices are at the start and the end.
-// Their new poses go to `next` at once, for no zone changes them.
-void cr_sim_move_scripted(cr_sim* sim)
-{
-    const cr_model* model = sim->model;
-    const cr_body_set* bodies = &model->bodies;
-    const double h = model->world.dt;
-    for (int32_t b = 0; b < bodies->body_count; b++) {
-        const int32_t f = bodies->frame[b];
-        if (f < 0 || bodies->kind[b] == CR_BODY_RIGID) {
-            continue;
-        }
-        cr_vec3 t1 = cr_vec3_load(sim->state.t + 3 * f);
-        cr_quat q1 = cr_quat_load(sim->state.q + 4 * f);
-        const cr_vec3 t0 = t1;
-        const cr_quat q0 = q1;
-        if (sim->driven[f]) {
-            driven_pose(sim, f, h, &t1, &q1);
-        } else if (bodies->kind[b] == CR_BODY_KINEMATIC) {
-            scripted_pose(model, f, sim->state.time + h, &t1, &q1);
-        }
-        const cr_mat3 r0 = cr_quat_to_matrix(q0), r1 = cr_quat_to_matrix(q1);
-        const cr_vec3 turn = cr_quat_to_rotation(cr_quat_mul(cr_quat_conjugate(q0), q1));
-        cr_vec3_store(sim->next.t + 3 * f, t1);
-        cr_quat_store(sim->next.q + 4 * f, q1);
-        cr_vec3_store(sim->next.v + 3 * f, cr_vec3_scale(1.0 / h, cr_vec3_sub(t1, t0)));
-        cr_vec3_store(sim->next.om + 3 * f, cr_vec3_scale(1.0 / h, turn));
-        sim->whole.carry[b] = (cr_carry){
-            .r0 = r0, .r1 = r1, .t0 = t0, .t1 = t1, .still = bodies->kind[b] == CR_BODY_FIXED};
-        for (int32_t v = bodies->vertex[b]; v < bodies->vertex[b + 1]; v++) {
-            const cr_vec3 p = cr_vec3_load(bodies->p + 3 * v);
-            sim->obstacle0[v] = cr_carry_start(&sim->whole.carry[b], p);
-            sim->obstacle1[v] = cr_carry_end(&sim->whole.carry[b], p);
-        }
-    }
-    for (int32_t n = 0; n < bodies->node_count; n++) {
-        if (bodies->node_pinned[n]) {
-            const int32_t v = bodies->node_vertex[n];
-            sim->obstacle0[v] = cr_vec3_load(sim->state.x + 3 * n);
-            sim->obstacle1[v] = sim->node_driven[n]
-                                    ? cr_vec3_add_scaled(sim->obstacle0[v], h,
-                                                         cr_vec3_load(sim->node_force + 3 * n))
-                                    : scripted_node(model, n, sim->state.time + h);
-        }
-    }
-}
-
 static void run_island(int32_t island, int32_t worker, void* user)
 {
     cr_sim* sim = user;
@@ -227,7 +123,7 @@ CR_ORDER_DEFINE(sort_memory, cr_contact_memory, memory_before)
 // Room for all contacts, and to sort them, before anything is written.
 static int ready_to_commit(cr_sim* sim)
 {
-    int32_t memories = 0, contacts = 0;
+    int32_t memories = 0, contacts = sim->contact.count;
     for (int32_t i = 0; i < sim->island.count; i++) {
         memories += sim->island.items[i].memory.count;
         contacts += sim->island.items[i].contact.count;
@@ -237,17 +133,19 @@ static int ready_to_commit(cr_sim* sim)
            cr_array_reserve(&sim->contact, contacts);
 }
 
-// The last act: nothing before this has changed the state, and nothing in it can fail half way.
+// The last act of a leg: nothing before this has changed the state, and nothing in it can fail half
+// way.
 static carom_status commit(cr_sim* sim, carom_error* error)
 {
     cr_state* state = &sim->state;
     cr_state* next = &sim->next;
+    const int first = sim->leg.from == 0.0, last = sim->leg.to == 1.0;
+    sim->contact.count = first ? 0 : sim->contact.count;
     if (!ready_to_commit(sim)) {
         return cr_status_refuse(error, CAROM_ERR_MEMORY, "step %lld: no memory for its contacts",
                                 (long long)state->step);
     }
     next->memory.count = 0;
-    sim->contact.count = 0;
     for (int32_t i = 0; i < sim->island.count; i++) {
         const cr_island_result* result = &sim->island.items[i];
         for (int32_t k = 0; k < result->memory.count; k++) {
@@ -261,39 +159,46 @@ static carom_status commit(cr_sim* sim, carom_error* error)
         sort_memory(next->memory.items, next->memory.items + next->memory.count,
                     next->memory.count);
     }
-    next->step = state->step + 1;
-    next->time = (double)next->step * sim->model->world.dt;
+    next->step = state->step + last;
+    next->time = last ? (double)next->step * sim->model->world.dt : state->time;
     const carom_status status = cr_state_copy(state, next);
     CR_ASSERT(status == CAROM_OK); // there is room
     return status;
 }
 
-static void write_report(cr_sim* sim, int32_t retries)
+// What a leg did, on top of the legs before it.
+static void add_report(cr_sim* sim)
 {
-    cr_step_report report = {
-        .least_gap = HUGE_VAL, .retries = retries, .candidate_count = sim->near.order.count};
+    cr_step_report* report = &sim->report;
+    int32_t islands = 0, contacts = 0, parts = 0;
     for (int32_t i = 0; i < sim->island.count; i++) {
         const cr_island_result* result = &sim->island.items[i];
         const cr_zone_report* zone = &result->report;
-        report.island_count += zone->iterations > 0;
-        report.parts = result->parts > report.parts ? result->parts : report.parts;
-        report.impacts += result->impacts;
-        report.eased += result->eased;
-        report.iterations += zone->iterations;
-        report.factorisations += zone->factorisations;
-        report.weakly_active += zone->weakly_active;
-        report.contact_count += zone->row_count;
-        if (zone->scalar_count > report.max_zone_dofs) {
-            report.max_zone_dofs = zone->scalar_count;
+        islands += zone->iterations > 0;
+        contacts += zone->row_count;
+        parts = result->parts > parts ? result->parts : parts;
+        report->impacts += result->impacts;
+        report->eased += result->eased;
+        report->iterations += zone->iterations;
+        report->factorisations += zone->factorisations;
+        report->weakly_active += zone->weakly_active;
+        if (zone->scalar_count > report->max_zone_dofs) {
+            report->max_zone_dofs = zone->scalar_count;
         }
-        if (zone->row_count > report.max_zone_contacts) {
-            report.max_zone_contacts = zone->row_count;
+        if (zone->row_count > report->max_zone_contacts) {
+            report->max_zone_contacts = zone->row_count;
         }
-        report.least_gap = cr_min(report.least_gap, zone->least_gap);
-        report.residual = cr_max(report.residual, zone->residual);
+        report->least_gap = cr_min(report->least_gap, zone->least_gap);
+        report->residual = cr_max(report->residual, zone->residual);
     }
-    sim->report = report;
+    report->island_count = islands > report->island_count ? islands : report->island_count;
+    report->contact_count = contacts > report->contact_count ? contacts : report->contact_count;
+    report->candidate_count += sim->near.order.count;
+    report->retries += sim->retries;
+    report->parts += parts;
 }
+
+static const char stopped[] = "step %lld: stopped by hand";
 
 static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* error)
 {
@@ -305,8 +210,7 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
                                 (long long)sim->state.step, island->body_end - island->body_begin);
     }
     if (result->status == CAROM_ERR_INTERRUPTED) {
-        return cr_status_refuse(error, result->status, "step %lld: stopped by hand",
-                                (long long)sim->state.step);
+        return cr_status_refuse(error, result->status, stopped, (long long)sim->state.step);
     }
     return cr_status_refuse(
         error, result->status,
@@ -314,7 +218,7 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         "parts of %g s: residual %.3g, %d unknowns, %d candidates; try a smaller dt",
         (long long)sim->state.step, island->body_end - island->body_begin,
         sim->model->name[sim->near.body[island->body_begin]], result->parts,
-        sim->model->world.dt / result->parts, result->missed, result->report.scalar_count,
+        sim->leg.h / result->parts, result->missed, result->report.scalar_count,
         island->candidate_end - island->candidate_begin);
 }
 
@@ -326,37 +230,6 @@ static int worth_sharing(const cr_sim* sim)
     return sim->near.order.count + sim->model->bodies.node_count > LEAST_TO_SHARE;
 }
 
-void cr_sim_gather_scripts(cr_sim* sim)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    for (int32_t b = 0; b < bodies->body_count; b++) {
-        if (bodies->kind[b] == CR_BODY_KINEMATIC) {
-            const int32_t f = bodies->frame[b];
-            cr_vec3 t = cr_vec3_load(sim->model->t0 + 3 * f);
-            cr_quat q = cr_quat_load(sim->model->q0 + 4 * f);
-            if (sim->state.step > 0) {
-                scripted_pose(sim->model, f, sim->state.time, &t, &q);
-            }
-            cr_vec3_store(sim->state.t + 3 * f, t);
-            cr_quat_store(sim->state.q + 4 * f, q);
-        }
-    }
-    for (int32_t n = 0; n < bodies->node_count; n++) {
-        if (bodies->node_pinned[n]) {
-            const cr_vec3 x = sim->state.step > 0 ? scripted_node(sim->model, n, sim->state.time)
-                                                  : cr_vec3_load(sim->model->x0 + 3 * n);
-            cr_vec3_store(sim->state.x + 3 * n, x);
-        }
-    }
-    cr_sim_move_scripted(sim);
-}
-
-void cr_sim_gather(cr_sim* sim)
-{
-    gather_loads(sim);
-    cr_sim_move_scripted(sim);
-}
-
 static void forget_hard(cr_sim* sim)
 {
     if (sim->any_hard) {
@@ -365,17 +238,30 @@ static void forget_hard(cr_sim* sim)
     }
 }
 
-carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+// Everything through sim->leg, from sim->state to sim->next. *crowded: there are more candidates
+// than `most`, 0 for any number, and nothing has been done.
+static carom_status take_leg(cr_sim* sim, int32_t most, int* crowded, carom_error* error)
 {
-    cr_sim_gather(sim);
     cr_expect_step(sim);
     forget_hard(sim);
-    cr_near_look look = {sim->whole.carry, sim->whole.start, sim->whole.ahead,
-                         sim->whole.node_reach, NULL};
+    cr_near_look look = {.carry = sim->whole.carry,
+                         .x = sim->whole.start,
+                         .ahead = sim->whole.ahead,
+                         .node_reach = sim->whole.node_reach,
+                         .most = most};
+    *crowded = 0;
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
+        if (sim->stop && *sim->stop) {
+            return cr_status_refuse(error, CAROM_ERR_INTERRUPTED, stopped,
+                                    (long long)sim->state.step);
+        }
         look.role = sim->any_hard ? sim->hard : NULL;
         carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
+        *crowded = status == CAROM_ERR_NO_CONVERGENCE;
+        if (*crowded) {
+            return status;
+        }
         if (status == CAROM_OK) {
             status = ready_results(sim, retry);
         }
@@ -400,16 +286,104 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
             }
             continue;
         }
-        write_report(sim, retry);
         for (int32_t i = 0; i < sim->island.count; i++) {
             if (sim->island.items[i].status != CAROM_OK) {
+                add_report(sim);
                 return refuse_island(sim, i, error);
             }
         }
-        return commit(sim, error);
+        return CAROM_OK;
     }
     return cr_status_refuse(error, CAROM_ERR_NO_CONVERGENCE,
                             "step %lld: bodies got farther each time the step was tried; try a "
                             "smaller dt",
                             (long long)sim->state.step);
+}
+
+// Puts aside what is needed of a leg that is not the last one, and of the state before the first.
+static carom_status keep_leg(cr_sim* sim, carom_error* error)
+{
+    carom_status status = CAROM_OK;
+    if (sim->leg.from == 0.0) {
+        status = cr_state_copy(&sim->begin, &sim->state);
+    }
+    for (int32_t i = 0; i < sim->island.count && status == CAROM_OK && sim->keeps; i++) {
+        status = cr_record_append(&sim->earlier, &sim->island.items[i].record);
+    }
+    return status == CAROM_OK
+               ? status
+               : cr_status_refuse(error, status, "step %lld: no memory for a part of it",
+                                  (long long)sim->state.step);
+}
+
+// Candidates among what moves, for each vertex of it, that a leg may bring within reach. In a crowd
+// at speed everything could meet everything in the step: impacts are then looked for among far more
+// pairs than will ever come near, and again after each of them. In shorter legs a pair is looked at
+// when it may meet. A ball counts as if it had the corners of a box; sheets that are crowded go in
+// parts of their own first (parts.h).
+enum { CROWD = 20, CROWD_OF_CLOTH = 80, LEAST_VERTICES = 8 };
+
+static int32_t most_brought(const cr_sim* sim)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    int64_t most = 0;
+    for (int32_t b = 0; b < bodies->body_count; b++) {
+        const int64_t vertices = bodies->vertex[b + 1] - bodies->vertex[b];
+        const int64_t corners = vertices > LEAST_VERTICES ? vertices : LEAST_VERTICES;
+        most += bodies->kind[b] == CR_BODY_RIGID   ? CROWD * corners
+                : bodies->kind[b] == CR_BODY_CLOTH ? CROWD_OF_CLOTH * vertices
+                                                   : 0;
+    }
+    return most < INT32_MAX ? (int32_t)most : INT32_MAX;
+}
+
+// The step in one leg, as a rule; where that is crowded in legs of 2^-k of it, as long as they can
+// be.
+static carom_status take_legs(cr_sim* sim, carom_error* error)
+{
+    const int32_t finest = sim->model->world.max_halvings;
+    const int64_t end = (int64_t)1 << finest; // of `at`, in the shortest legs
+    const int32_t most = most_brought(sim);
+    int32_t halvings = 0;
+    for (int64_t at = 0; at < end;) {
+        const int64_t size = end >> halvings;
+        sim->leg = (cr_leg){.h = ldexp(sim->model->world.dt, -halvings),
+                            .from = (double)at / (double)end,
+                            .to = (double)(at + size) / (double)end};
+        int crowded;
+        carom_status status = take_leg(sim, halvings < finest ? most : 0, &crowded, error);
+        if (crowded) {
+            halvings++;
+            continue;
+        }
+        if (status == CAROM_OK && at + size < end) {
+            status = keep_leg(sim, error);
+        }
+        if (status == CAROM_OK) {
+            add_report(sim);
+            status = commit(sim, error);
+        }
+        if (status != CAROM_OK) {
+            return status;
+        }
+        at += size;
+        if (halvings > 0 && at % (2 * size) == 0 && sim->near.brought < most / 4) {
+            halvings--;
+        }
+    }
+    return CAROM_OK;
+}
+
+carom_status cr_sim_step(cr_sim* sim, carom_error* error)
+{
+    cr_sim_gather(sim);
+    sim->report = (cr_step_report){.least_gap = HUGE_VAL};
+    cr_record_clear(&sim->earlier);
+    const carom_status status = take_legs(sim, error);
+    if (status != CAROM_OK && sim->leg.from > 0.0) {
+        const carom_status back = cr_state_copy(&sim->state, &sim->begin);
+        CR_ASSERT(back == CAROM_OK); // it had the room
+        (void)back;
+    }
+    return status;
 }

@@ -76,6 +76,17 @@ static const golden_scene golden_scenes[] = {
      "[" GOLDEN_FLOOR
      ", {'mesh': {'box': {'x': 0.3, 'y': 0.1, 'z': 0.1}}, 'position': [0, 0, 0.1], 'rotation': "
      "[0.2, 0.1, 0], 'velocity': [1, 0, -1], 'angular_velocity': [0, 80, 9]}]}"},
+    // in legs: more could meet in the step than will
+    {"crowd", 6,
+     "{'carom': 1, 'world': {'dt': 0.04, 'friction': 0.3}, 'bodies': [" GOLDEN_FLOOR
+     ", {'mesh': {'box': {'x': 0.3, 'y': 0.24, 'z': 0.2}}, 'position': [0.9, 0, 0.4], 'rotation': "
+     "[0.2, 0.1, 0], 'velocity': [-60, 1, -3]}, {'mesh': {'box': {'x': 0.2, 'y': 0.3, 'z': 0.2}}, "
+     "'position': [-0.9, 0.1, 0.5], 'rotation': [0.7, 0.1, 0.3], 'velocity': [50, 2, -5]}, "
+     "{'mesh': {'box': {'x': 0.2, 'y': 0.2, 'z': 0.3}}, 'position': [0, 0.9, 0.6], 'rotation': "
+     "[0.1, 0.5, 0.2], 'velocity': [1, -55, -9]}, {'mesh': {'cylinder': {'radius': 0.1, "
+     "'height': 0.2, 'segments': 7}}, 'position': [0.1, -0.9, 0.5], 'rotation': [0.4, 0.2, 0.9], "
+     "'velocity': [0, 58, -4]}, {'mesh': {'box': {'x': 0.3, 'y': 0.2, 'z': 0.2}}, 'position': "
+     "[0, 0, 1.1], 'rotation': [0.3, 0.3, 0.3], 'velocity': [0, 0, -40]}]}"},
     {"stretched", 25,
      "{'carom': 1, 'world': {'dt': 0.02, 'max_iterations': 3, 'max_halvings': 10}, 'bodies': "
      "[{'type': 'cloth', 'mesh': {'sheet': {'width': 1, 'height': 1, 'nx': 5, 'ny': 5}}, "

@@ -50,3 +50,24 @@
     "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"              \
     " 'density': 300, 'position': [" X ", 0.0002, 0.2502], 'euler_degrees': [0, 0, 0.2],"          \
     " 'velocity': [0, 0, -0.03], 'friction': 0.4, 'lock': ['rx', 'ry']}"
+
+// Six boxes thrown at each other at 60 m/s, all to all within a long step: it goes in legs.
+#define GRAD_SCENES_CROWD                                                                          \
+    "{'name': 'b0', 'mesh': {'box': {'size': [0.3, 0.24, 0.2]}}, 'density': 300, "                 \
+    "'friction': 0.3, 'position': [0.9, 0, 0], 'euler_degrees': [7, 20, 30], "                     \
+    "'velocity': [-63, -2, -3], 'angular_velocity': [1, 2, -1]}, {'name': 'b1', "                  \
+    "'mesh': {'box': {'size': [0.3, 0.24, 0.2]}}, 'density': 300, 'friction': 0.3, "               \
+    "'position': [0.45, 0.779, 0.1], 'euler_degrees': [17, 15, 41], 'velocity': "                  \
+    "[-24, -49.962, 1], 'angular_velocity': [2, 1, 0]}, {'name': 'b2', 'mesh': "                   \
+    "{'box': {'size': [0.3, 0.24, 0.2]}}, 'density': 300, 'friction': 0.3, "                       \
+    "'position': [-0.45, 0.779, 0.2], 'euler_degrees': [27, 10, 52], 'velocity': "                 \
+    "[33, -51.962, -2], 'angular_velocity': [1, 0, 1]}, {'name': 'b3', 'mesh': "                   \
+    "{'box': {'size': [0.3, 0.24, 0.2]}}, 'density': 300, 'friction': 0.3, "                       \
+    "'position': [-0.9, 0, 0.05], 'euler_degrees': [37, 5, 63], 'velocity': [60, "                 \
+    "-2, 2], 'angular_velocity': [2, 2, 2]}, {'name': 'b4', 'mesh': {'box': "                      \
+    "{'size': [0.3, 0.24, 0.2]}}, 'density': 300, 'friction': 0.3, 'position': "                   \
+    "[-0.45, -0.779, 0.15], 'euler_degrees': [47, 0, 74], 'velocity': [27, 53.962, "               \
+    "-1], 'angular_velocity': [1, 1, -1]}, {'name': 'b5', 'mesh': {'box': {'size': "               \
+    "[0.3, 0.24, 0.2]}}, 'density': 300, 'friction': 0.3, 'position': [0.45, "                     \
+    "-0.779, 0], 'euler_degrees': [57, -5, 85], 'velocity': [-24, 51.962, 3], "                    \
+    "'angular_velocity': [2, 0, 0]}"

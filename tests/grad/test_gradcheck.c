@@ -205,6 +205,14 @@ static const grad_kit_scene scenes[] = {
      "'parameters': [{'of': 'e', 'what': 'velocity'}, {'of': 'a', 'what': 'force'},"
      " {'of': 'd', 'what': 'friction'}]}",
      12, 0},
+    {"crowd that goes in legs",
+     "{'carom': 1, 'world': {'dt': 0.04, 'friction_speed': 0.1, 'compliance': 1e-6}, 'bodies': "
+     "[" GRAD_SCENES_CROWD "],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'b0', 'target': [0, 0, 0]},"
+     " {'what': 'velocity', 'of': 'b3'}, {'what': 'rotation', 'of': 'b4'}]},"
+     "'parameters': [{'of': 'b0', 'what': 'velocity'}, {'of': 'b2', 'what': 'mass'},"
+     " {'of': 'b4', 'what': 'angular_velocity'}, {'of': 'b5', 'what': 'friction'}]}",
+     2, 0},
     {"cube in a V",
      "{" SMOOTH "'bodies': ["
      " {'name': 'left', 'type': 'fixed', 'euler_degrees': [0, 45, 0], 'position': [-1, 0, 1],"

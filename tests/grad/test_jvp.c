@@ -79,6 +79,10 @@ static const scene scenes[] = {
      " 'torque': [0.01, 0.02, -0.01]}],"
      "'parameters': [" RIGID("box") ", " WORLD "]}",
      0},
+    {"crowd that goes in legs", 2,
+     "{'carom': 1, 'world': {'dt': 0.04, 'friction_speed': 0.1}, 'bodies': [" GRAD_SCENES_CROWD "],"
+     "'parameters': [" RIGID("b0") ", " RIGID("b4") ", " WORLD "]}",
+     1},
     // the sheet's corners are held beside the table; braked in the last ten steps
     {"box tips over on a sheet", 24,
      TIPS("{'name': 'ground', 'type': 'fixed', 'position': [0, 0, -0.1], 'mesh': {'box': {'size':"

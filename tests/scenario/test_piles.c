@@ -52,9 +52,25 @@ static void test_piles_with_cloth(void)
     }
 }
 
+// Crowds so fast that everything could meet everything in a step, which therefore goes in legs.
+static void test_fast_crowds(void)
+{
+    const double speeds[] = {30, 100, 300}, frictions[] = {0.8, 0, 0.3};
+    for (int i = 0; i < 3; i++) {
+        const pile p = {.seed = 200 + (uint64_t)i,
+                        .bodies = 27,
+                        .mass_ratio = 100,
+                        .speed = speeds[i],
+                        .dt = 1.0 / 24,
+                        .friction = frictions[i]};
+        heap(&p, 10);
+    }
+}
+
 int main(void)
 {
     RUN(test_rigid_piles);
     RUN(test_piles_with_cloth);
+    RUN(test_fast_crowds);
     return check_failures != 0;
 }

@@ -841,6 +841,34 @@ static void test_does_not_remember(void)
     cr_array_release(&found);
 }
 
+// A bound says no to what has more pairs, for any number of workers, and changes nothing else.
+static void test_bound(void)
+{
+    uint64_t seed = 4;
+    scene s = random_scene(&seed, 60);
+    cr_broad* broad = NULL;
+    cr_pair_list all = {0}, found = {0};
+    CHECK(cr_broad_create(&s.surface, s.x0, NULL, &broad) == CAROM_OK);
+    stir(&s, &seed, 0.1, 0.2);
+    CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &all) == CAROM_OK);
+    for (int32_t workers = 1; workers <= 4; workers++) {
+        cr_broad_bound(broad, all.count - 1);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, workers, &found) ==
+              CAROM_ERR_NO_CONVERGENCE);
+        CHECK(found.count == 0);
+        cr_broad_bound(broad, all.count);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, workers, &found) == CAROM_OK);
+        CHECK(same_lists(&found, &all));
+        cr_broad_bound(broad, 0);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, workers, &found) == CAROM_OK);
+        CHECK(same_lists(&found, &all));
+    }
+    cr_broad_destroy(broad);
+    release(&s);
+    cr_array_release(&all);
+    cr_array_release(&found);
+}
+
 int main(void)
 {
     RUN(test_agrees_with_brute_force);
@@ -857,5 +885,6 @@ int main(void)
     RUN(test_warm_call_takes_no_memory);
     RUN(test_survives_refused_memory);
     RUN(test_does_not_remember);
+    RUN(test_bound);
     return check_failures != 0;
 }
