@@ -291,14 +291,20 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
     return CAROM_OK;
 }
 
-// rad, by which the members turn in h at these spins, at most; for exact balls it is all the same.
-static double turn_in(const cr_sim* sim, const cr_worker* worker, double h, const double* om)
+// For exact balls it is all the same how far they turn.
+static int is_uneven(const cr_sim* sim, int32_t f)
 {
     const cr_body_set* bodies = &sim->model->bodies;
+    return bodies->extent[f] > bodies->radius[bodies->frame_body[f]];
+}
+
+// rad, by which the members turn in h at these spins, at most.
+static double turn_in(const cr_sim* sim, const cr_worker* worker, double h, const double* om)
+{
     double most = 0.0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
-        if (bodies->extent[f] > bodies->radius[bodies->frame_body[f]]) {
+        if (is_uneven(sim, f)) {
             most = cr_max(most, h * cr_vec3_norm(cr_vec3_load(om + 3 * f)));
         }
     }
@@ -322,6 +328,22 @@ static int32_t halvings_for(const cr_sim* sim, int32_t halvings, double turn)
         halvings++;
     }
     return halvings;
+}
+
+int32_t cr_island_whirl(const cr_sim* sim, const cr_worker* worker)
+{
+    return halvings_for(sim, 0, turn_in(sim, worker, sim->leg.h, sim->state.om));
+}
+
+// Whether a member of an island of bodies is too fast at the end of a part.
+static int whirls(const cr_sim* sim, const cr_worker* worker, double h)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count && worker->sheet.count == 0; i++) {
+        const int32_t f = worker->frame.items[i];
+        most = cr_max(most, is_uneven(sim, f) ? h * cr_vec3_norm(sim->motion.om[f]) : 0.0);
+    }
+    return most > most_turned;
 }
 
 // Whether what the balance leaves is no gain. Velocities are those of the end of the part after it.
@@ -652,7 +674,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
         }
     }
     const int fair = is_fair(sim, worker, h);
-    if (!fair && worker->fair) {
+    if (worker->fair && (!fair || whirls(sim, worker, h))) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
     if (!alone) {
@@ -778,7 +800,11 @@ static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair,
             continue;
         }
         if (!result->gains && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
-            cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
+            // where twice a body was not where it wanted to be, iterates look around by themselves
+            result->hard = sim->retries >= MOST_WISHES && sim->model->world.max_halvings > 0;
+            if (!result->hard) {
+                cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
+            }
             result->narrow = 1;
             return 1;
         }

@@ -154,7 +154,7 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
 static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker)
 {
     const double edge = cr_expect_edge(sim, worker), way = cr_expect_way(sim, worker);
-    int32_t halvings = 0;
+    int32_t halvings = worker->sheet.count > 0 ? 0 : cr_island_whirl(sim, worker);
     while (halvings < sim->model->world.max_halvings &&
            ldexp(way, -halvings) > step_of_edge * edge) {
         halvings++;

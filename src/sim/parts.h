@@ -1,4 +1,5 @@
-// parts.h - the step of an island with cloth that is hit too hard for one solve.
+// parts.h - the step of an island that one look around does not do: one with cloth that is hit
+// hard, or one of bodies that go where they were not expected.
 //
 // A heavy thing that lands on light cloth drags it along by much more than anybody foresaw, and
 // nodes far from the contact follow within the same step. Looking for contacts that far around

@@ -40,7 +40,7 @@ static carom_status take_scratch(cr_sim* sim)
     if (status == CAROM_OK) {
         status = cr_expect_init(&sim->whole, bodies);
     }
-    if (status == CAROM_OK && n > 0) {
+    if (status == CAROM_OK) {
         status = cr_expect_init(&sim->part, bodies);
     }
     return status;

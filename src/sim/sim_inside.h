@@ -181,6 +181,8 @@ void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t island);
 // somebody who was hit they stay, too, and result->again asks for it once more (carried.h).
 carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t island, double h, double from,
                             double to);
+// How often the leg has to be halved for nobody to turn too far in a part.
+int32_t cr_island_whirl(const cr_sim* sim, const cr_worker* worker);
 // Whether there is friction in the candidates, and less of it.
 int cr_island_rubs(const cr_worker* worker);
 void cr_island_ease(cr_worker* worker, double share);
