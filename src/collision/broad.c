@@ -1,4 +1,5 @@
 #include "collision/broad.h"
+#include "collision/apart.h"
 #include "collision/bvh.h"
 #include "collision/keys.h"
 #include "core/assert.h"
@@ -123,6 +124,7 @@ struct cr_broad {
     int32_t* simple;           // [body_count] bodies, those of the fewest edges first
     shortlist* list;           // [body_count] of carried bodies
     double* extent;            // [body_count] m, of carried bodies: farthest vertex from the centre
+    cr_apart apart;            // of carried bodies
 
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
@@ -493,7 +495,8 @@ static carom_status build(cr_broad* broad, const double* x, const uint8_t* carri
     broad->extent = cr_memory_take(bodies, sizeof *broad->extent);
     if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
         !broad->trouble || !broad->body_box || !broad->around || !broad->seed || !broad->home ||
-        !broad->list || !broad->extent || cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
+        !broad->list || !broad->extent || cr_apart_init(&broad->apart, s->body_count) != CAROM_OK ||
+        cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
     }
@@ -585,6 +588,7 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->home);
     cr_memory_free(broad->list);
     cr_memory_free(broad->extent);
+    cr_apart_release(&broad->apart);
     cr_keys_release(&broad->found);
     cr_array_release(&broad->key);
     cr_array_release(&broad->spare);
@@ -1447,6 +1451,37 @@ static carom_status search_bodies(cr_broad* broad)
     return CAROM_OK;
 }
 
+static cr_apart_body apart_body(const cr_broad* broad, int32_t body)
+{
+    const int32_t first = broad->surface->body_vertex[broad->like[body]];
+    return (cr_apart_body){.number = body,
+                           .root = broad->of[VERTEX].own_root[body],
+                           .carry = &broad->carry[body],
+                           .tree = &broad->of[VERTEX].own,
+                           .p = broad->p + 3 * (size_t)first,
+                           .extent = broad->extent[body],
+                           .margin = broad->margin[body]};
+}
+
+// Leaves those carried bodies out of key that stay apart although their boxes meet: nothing of them
+// is then copied.
+static void leave_apart(cr_broad* broad)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < broad->key.count; i++) {
+        const uint64_t key = broad->key.items[i];
+        const int32_t a = (int32_t)(key >> 32), b = (int32_t)(key & INT32_MAX);
+        int apart = 0;
+        if (broad->carried[a] && broad->carried[b] && may_touch(broad, a, b)) {
+            const cr_apart_body body[2] = {apart_body(broad, a), apart_body(broad, b)};
+            apart = cr_apart_stay(&broad->apart, &body[0], &body[1]);
+        }
+        broad->key.items[kept] = key;
+        kept += !apart;
+    }
+    broad->key.count = kept;
+}
+
 // The kinds of bodies a <= b; returns how many bonds. The sides of kinds alike (EE, PP) stand in
 // the order of the bodies.
 static int bond_bodies(const cr_broad* broad, int32_t a, int32_t b, bond out[3])
@@ -1738,6 +1773,9 @@ carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, 
     carom_status status = fit_bodies(broad, workers);
     if (status == CAROM_OK) {
         status = search_bodies(broad);
+    }
+    if (status == CAROM_OK && broad->sparing) {
+        leave_apart(broad);
     }
     if (status == CAROM_OK) {
         status = find_bonds(broad);

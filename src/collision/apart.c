@@ -1,0 +1,273 @@
+#include "collision/apart.h"
+#include "collision/distance.h"
+#include "core/memory.h"
+#include <float.h>
+
+// What is known of a pair stands with the smaller of the two, in one of so many slots: in a heap of
+// like bodies each has a dozen neighbours, of which half are its own to remember.
+enum { SLOTS = 8 };
+// Steps of a search. Most end after three; a pair that takes more is taken as near.
+enum { MOST_SEARCH = 8 };
+// Calls for which a pair that was near is not asked again: 1, 2, 4, ... of them.
+enum { MOST_WAIT = 64 };
+// A path that is so many times longer than its body begins anew, before round-off eats the bounds.
+static const double long_path = 1e6;
+// A place and a bound of it may be rounded apart by this, relative to the coordinates.
+static const double rounding = 256.0 * DBL_EPSILON;
+// A search ends when it knows this part of what the bodies are apart beyond what they need.
+static const double enough = 0.5;
+
+// Where a body was when it was last asked for, and how far its vertices have gone in all until
+// then. `age` counts how often the path began anew.
+struct cr_apart_place {
+    cr_mat3 r;
+    cr_vec3 t;
+    double path; // m, at least
+    uint32_t age;
+};
+
+// Two bodies were apart by `sum` less the paths of both.
+struct cr_apart_slot {
+    cr_vec3 n;     // from the one with the lower number to the other
+    double sum;    // m
+    int32_t other; // number + 1, 0: free
+    uint32_t age;  // of both together: neither goes back
+    int16_t pause; // calls to come for which the pair is near
+    int16_t wait;  // the last pause
+    int32_t next;  // in the first slot of a body: the one that is given away next
+};
+
+carom_status cr_apart_init(cr_apart* apart, int32_t body_count)
+{
+    const size_t n = (size_t)body_count;
+    apart->place = cr_memory_take(n, sizeof *apart->place);
+    apart->slot = cr_memory_take(SLOTS * n, sizeof *apart->slot);
+    if (!apart->place || !apart->slot) {
+        cr_apart_release(apart);
+        return CAROM_ERR_MEMORY;
+    }
+    return CAROM_OK;
+}
+
+void cr_apart_release(cr_apart* apart)
+{
+    cr_memory_free(apart->place);
+    cr_memory_free(apart->slot);
+    *apart = (cr_apart){0};
+}
+
+// |A p| <= |A|_F |p|.
+static double turn_size(cr_mat3 a, cr_mat3 b)
+{
+    const cr_mat3 d = cr_mat3_add_scaled(a, -1.0, b);
+    return sqrt(cr_vec3_norm2(cr_mat3_row(d, 0)) + cr_vec3_norm2(cr_mat3_row(d, 1)) +
+                cr_vec3_norm2(cr_mat3_row(d, 2)));
+}
+
+// Adds to the path of a body what it has gone since it was last asked for; where it was in between
+// does not matter.
+static cr_apart_place* move_on(cr_apart* apart, const cr_apart_body* body)
+{
+    cr_apart_place* place = &apart->place[body->number];
+    const cr_carry* c = body->carry;
+    const double gone =
+        cr_vec3_norm(cr_vec3_sub(c->t0, place->t)) + turn_size(c->r0, place->r) * body->extent;
+    place->path += gone * (1.0 + rounding);
+    place->r = c->r0;
+    place->t = c->t0;
+    if (!(place->path <= long_path * body->extent)) {
+        place->path = 0.0;
+        place->age++;
+    }
+    return place;
+}
+
+// The most that features of both can come towards each other on their ways, and miss them. For
+// points of ways wa and wb that is (n.wa)+ + (-n.wb)+ along n: n.wa, -n.wb or n.(wa - wb), and the
+// last is small where both fall alike.
+static double needed(const cr_apart_body* a, const cr_apart_body* b)
+{
+    const cr_vec3 ua = cr_vec3_sub(a->carry->t1, a->carry->t0);
+    const cr_vec3 ub = cr_vec3_sub(b->carry->t1, b->carry->t0);
+    const double ta = a->carry->still ? 0.0 : turn_size(a->carry->r1, a->carry->r0) * a->extent;
+    const double tb = b->carry->still ? 0.0 : turn_size(b->carry->r1, b->carry->r0) * b->extent;
+    const double alone = cr_max(cr_vec3_norm(ua) + ta, cr_vec3_norm(ub) + tb);
+    const double closing = cr_max(alone, cr_vec3_norm(cr_vec3_sub(ua, ub)) + ta + tb);
+    const double need = a->carry->reach + b->carry->reach + a->margin + b->margin + closing;
+    const double size = a->extent + b->extent + cr_vec3_max_abs(a->carry->t0) +
+                        cr_vec3_max_abs(b->carry->t0) + need;
+    return need + rounding * size;
+}
+
+// How far a box reaches along m, at most.
+static double box_reach(const cr_box* box, cr_vec3 m)
+{
+    return cr_max(m.x * box->lo[0], m.x * box->hi[0]) + cr_max(m.y * box->lo[1], m.y * box->hi[1]) +
+           cr_max(m.z * box->lo[2], m.z * box->hi[2]);
+}
+
+// The vertex below a node that is farthest along m, if it is farther than *most.
+static void reach_node(const cr_apart_body* body, cr_vec3 m, int32_t node, double* most,
+                       cr_vec3* at)
+{
+    const cr_bvh_node* own = &body->tree->node.items[node];
+    if (!own->right) {
+        for (int32_t i = own->first; i < own->first + own->count; i++) {
+            const cr_vec3 p = cr_vec3_load(body->p + 3 * (size_t)body->tree->item[i]);
+            const double far = cr_vec3_dot(m, p);
+            if (far > *most) {
+                *most = far;
+                *at = p;
+            }
+        }
+        return;
+    }
+    const cr_bvh_node* nodes = body->tree->node.items;
+    const double left = box_reach(&nodes[node + 1].box, m);
+    const double right = box_reach(&nodes[own->right].box, m);
+    const int32_t first = right > left ? own->right : node + 1;
+    const int32_t second = right > left ? node + 1 : own->right;
+    if (cr_max(left, right) > *most) {
+        reach_node(body, m, first, most, at);
+    }
+    if (cr_min(left, right) > *most) {
+        reach_node(body, m, second, most, at);
+    }
+}
+
+// The vertex of a body that is farthest along n at the start.
+static cr_vec3 farthest(const cr_apart_body* body, cr_vec3 n)
+{
+    double most = -HUGE_VAL;
+    cr_vec3 p = {0, 0, 0};
+    reach_node(body, cr_mat3_tapply(body->carry->r0, n), body->root, &most, &p);
+    return cr_carry_start(body->carry, p);
+}
+
+// Up to three of the points x_b - x_a, and what is closest to 0 of all that is between them.
+typedef struct simplex {
+    cr_vec3 w[3];
+    int32_t count;
+    double distance; // m
+    cr_vec3 n;       // from 0 to it
+} simplex;
+
+static simplex make_simplex(const cr_vec3* w, int32_t count)
+{
+    static const int32_t kind[4] = {0, CR_PAIR_PP, CR_PAIR_PE, CR_PAIR_PT};
+    cr_vec3 x[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    for (int32_t k = 0; k < count; k++) {
+        x[k] = w[k];
+    }
+    const cr_closest closest = cr_distance_closest(kind[count], x);
+    simplex s = {.distance = closest.distance, .n = cr_vec3_neg(closest.n)};
+    for (int32_t k = 0; k < count; k++) {
+        if (closest.active >> k & 1) {
+            s.w[s.count++] = w[k];
+        }
+    }
+    return s;
+}
+
+// Takes in one more point. Of four of them the closest place is on a side that has the new one, or
+// 0 is between them and the bodies are not apart.
+static simplex take_in(const simplex* s, cr_vec3 w)
+{
+    if (s->count < 3) {
+        cr_vec3 x[3] = {w, w, w};
+        for (int32_t k = 0; k < s->count; k++) {
+            x[k + 1] = s->w[k];
+        }
+        return make_simplex(x, s->count + 1);
+    }
+    simplex best = {.distance = HUGE_VAL};
+    for (int k = 0; k < 3; k++) {
+        const cr_vec3 x[3] = {w, s->w[k], s->w[(k + 1) % 3]};
+        const simplex side = make_simplex(x, 3);
+        best = side.distance < best.distance ? side : best;
+    }
+    return best;
+}
+
+// By how much the bodies are apart along the direction *n, which begins as a guess: the step of
+// Gilbert, Johnson and Keerthi, from the closest place between the points so far to the point that
+// is farthest against it. Ends when it is known whether that is more than `need`.
+static double search(const cr_apart_body* a, const cr_apart_body* b, double need, cr_vec3* n)
+{
+    simplex s = {.distance = HUGE_VAL};
+    cr_vec3 along = *n;
+    double apart = -HUGE_VAL;
+    for (int step = 0; step < MOST_SEARCH; step++) {
+        const cr_vec3 w = cr_vec3_sub(farthest(b, cr_vec3_neg(along)), farthest(a, along));
+        const double gap = cr_vec3_dot(along, w);
+        if (gap > apart) {
+            apart = gap;
+            *n = along;
+        }
+        s = take_in(&s, w);
+        if (!(s.distance > need) || apart - need > enough * (s.distance - need)) {
+            break;
+        }
+        along = s.n;
+    }
+    return apart;
+}
+
+// The slot of a pair, or one that is given to it. The larger of the two is the other: it has many
+// around it.
+static cr_apart_slot* slot_of(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b)
+{
+    const int swap = a->extent > b->extent;
+    cr_apart_slot* slot = apart->slot + (ptrdiff_t)SLOTS * (swap ? b : a)->number;
+    const int32_t other = (swap ? a : b)->number + 1;
+    for (int k = 0; k < SLOTS; k++) {
+        if (slot[k].other == other) {
+            return &slot[k];
+        }
+    }
+    const int32_t given = slot->next;
+    slot->next = (given + 1) % SLOTS;
+    slot[given].other = other;
+    slot[given].sum = -HUGE_VAL;
+    slot[given].n = (cr_vec3){0, 0, 0};
+    slot[given].pause = slot[given].wait = 0;
+    return &slot[given];
+}
+
+int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b)
+{
+    if (a->number > b->number) {
+        const cr_apart_body* keep = a;
+        a = b;
+        b = keep;
+    }
+    const double need = needed(a, b);
+    const cr_vec3 middle = cr_vec3_sub(b->carry->t0, a->carry->t0);
+    const double between = cr_vec3_norm(middle);
+    if (between - a->extent - b->extent > need) {
+        return 1;
+    }
+    cr_apart_slot* slot = slot_of(apart, a, b);
+    if (slot->pause > 0) {
+        slot->pause--;
+        return 0;
+    }
+    const cr_apart_place *pa = move_on(apart, a), *pb = move_on(apart, b);
+    const double path = pa->path + pb->path;
+    if (slot->age == pa->age + pb->age && slot->sum - path > need + rounding * path) {
+        return 1;
+    }
+    if (!(cr_vec3_norm2(slot->n) > 0.0)) {
+        slot->n = between > 0.0 ? cr_vec3_scale(1.0 / between, middle) : (cr_vec3){0, 0, 1};
+    }
+    const double gap = search(a, b, need, &slot->n);
+    slot->age = pa->age + pb->age;
+    slot->sum = gap + path;
+    if (gap > need) {
+        slot->wait = 0;
+        return 1;
+    }
+    slot->wait = slot->wait >= MOST_WAIT ? MOST_WAIT : slot->wait > 0 ? 2 * slot->wait : 1;
+    slot->pause = slot->wait;
+    return 0;
+}
