@@ -9,12 +9,13 @@ enum { SLOTS = 8 };
 // Steps of a search. Most end after three; a pair that takes more is taken as near.
 enum { MOST_SEARCH = 8 };
 // Calls for which a pair that was near is not asked again: 1, 2, 4, ... of them.
-enum { MOST_WAIT = 64 };
+enum { MOST_WAIT = 32 };
 // A path that is so many times longer than its body begins anew, before round-off eats the bounds.
 static const double long_path = 1e6;
 // A place and a bound of it may be rounded apart by this, relative to the coordinates.
 static const double rounding = 256.0 * DBL_EPSILON;
-// A search ends when it knows this part of what the bodies are apart beyond what they need.
+// A search ends when it knows how far the bodies are apart to this part of what they need, or have
+// beyond that.
 static const double enough = 0.5;
 
 // Where a body was when it was last asked for, and how far its vertices have gone in all until
@@ -99,13 +100,6 @@ static double needed(const cr_apart_body* a, const cr_apart_body* b)
     return need + rounding * size;
 }
 
-// How far a box reaches along m, at most.
-static double box_reach(const cr_box* box, cr_vec3 m)
-{
-    return cr_max(m.x * box->lo[0], m.x * box->hi[0]) + cr_max(m.y * box->lo[1], m.y * box->hi[1]) +
-           cr_max(m.z * box->lo[2], m.z * box->hi[2]);
-}
-
 // The vertex below a node that is farthest along m, if it is farther than *most.
 static void reach_node(const cr_apart_body* body, cr_vec3 m, int32_t node, double* most,
                        cr_vec3* at)
@@ -123,8 +117,8 @@ static void reach_node(const cr_apart_body* body, cr_vec3 m, int32_t node, doubl
         return;
     }
     const cr_bvh_node* nodes = body->tree->node.items;
-    const double left = box_reach(&nodes[node + 1].box, m);
-    const double right = box_reach(&nodes[own->right].box, m);
+    const double left = cr_box_reach(&nodes[node + 1].box, m);
+    const double right = cr_box_reach(&nodes[own->right].box, m);
     const int32_t first = right > left ? own->right : node + 1;
     const int32_t second = right > left ? node + 1 : own->right;
     if (cr_max(left, right) > *most) {
@@ -191,7 +185,7 @@ static simplex take_in(const simplex* s, cr_vec3 w)
 
 // By how much the bodies are apart along the direction *n, which begins as a guess: the step of
 // Gilbert, Johnson and Keerthi, from the closest place between the points so far to the point that
-// is farthest against it. Ends when it is known whether that is more than `need`.
+// is farthest against it. Ends when that is known well enough to be held against `need`.
 static double search(const cr_apart_body* a, const cr_apart_body* b, double need, cr_vec3* n)
 {
     simplex s = {.distance = HUGE_VAL};
@@ -205,7 +199,8 @@ static double search(const cr_apart_body* a, const cr_apart_body* b, double need
             *n = along;
         }
         s = take_in(&s, w);
-        if (!(s.distance > need) || apart - need > enough * (s.distance - need)) {
+        const double open = s.distance > need ? s.distance - need : need;
+        if (!(s.distance > 0.0) || s.distance - apart < enough * open) {
             break;
         }
         along = s.n;
@@ -234,20 +229,24 @@ static cr_apart_slot* slot_of(cr_apart* apart, const cr_apart_body* a, const cr_
     return &slot[given];
 }
 
-int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b)
+cr_apart_plane cr_apart_anywhere(void)
 {
-    if (a->number > b->number) {
-        const cr_apart_body* keep = a;
-        a = b;
-        b = keep;
-    }
-    const double need = needed(a, b);
-    const cr_vec3 middle = cr_vec3_sub(b->carry->t0, a->carry->t0);
-    const double between = cr_vec3_norm(middle);
-    if (between - a->extent - b->extent > need) {
-        return 1;
-    }
-    cr_apart_slot* slot = slot_of(apart, a, b);
+    return (cr_apart_plane){{0, 0, 0}, -HUGE_VAL, HUGE_VAL};
+}
+
+// All of b is beyond the lowest of its points along n, and what of a is more than `need` below that
+// is more than `need` away from b; and the other way round.
+static cr_apart_plane plane_between(const cr_apart_body* a, const cr_apart_body* b, double need,
+                                    cr_vec3 n)
+{
+    return (cr_apart_plane){n, cr_vec3_dot(n, farthest(b, cr_vec3_neg(n))) - need,
+                            cr_vec3_dot(n, farthest(a, n)) + need};
+}
+
+// Whether the pair is known to be apart by more than `need`, or is found to be.
+static int are_apart(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b, double need,
+                     cr_apart_slot* slot)
+{
     if (slot->pause > 0) {
         slot->pause--;
         return 0;
@@ -256,9 +255,6 @@ int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* 
     const double path = pa->path + pb->path;
     if (slot->age == pa->age + pb->age && slot->sum - path > need + rounding * path) {
         return 1;
-    }
-    if (!(cr_vec3_norm2(slot->n) > 0.0)) {
-        slot->n = between > 0.0 ? cr_vec3_scale(1.0 / between, middle) : (cr_vec3){0, 0, 1};
     }
     const double gap = search(a, b, need, &slot->n);
     slot->age = pa->age + pb->age;
@@ -269,5 +265,25 @@ int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* 
     }
     slot->wait = slot->wait >= MOST_WAIT ? MOST_WAIT : slot->wait > 0 ? 2 * slot->wait : 1;
     slot->pause = slot->wait;
+    return 0;
+}
+
+int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b,
+                  cr_apart_plane* plane)
+{
+    const double need = needed(a, b);
+    const cr_vec3 middle = cr_vec3_sub(b->carry->t0, a->carry->t0);
+    const double between = cr_vec3_norm(middle);
+    if (between - a->extent - b->extent > need) {
+        return 1;
+    }
+    cr_apart_slot* slot = slot_of(apart, a, b);
+    if (!(cr_vec3_norm2(slot->n) > 0.0)) {
+        slot->n = between > 0.0 ? cr_vec3_scale(1.0 / between, middle) : (cr_vec3){0, 0, 1};
+    }
+    if (are_apart(apart, a, b, need, slot)) {
+        return 1;
+    }
+    *plane = plane_between(a, b, need, slot->n);
     return 0;
 }

@@ -33,7 +33,19 @@ typedef struct cr_apart {
 carom_status cr_apart_init(cr_apart* apart, int32_t body_count);
 void cr_apart_release(cr_apart* apart);
 
-// Whether no two features of a and b, D m apart at the start and along n, have
+// Of two bodies at the start: points x of the first with n.x < low are near none of the second, and
+// of the second those with n.x > high near none of the first.
+typedef struct cr_apart_plane {
+    cr_vec3 n;
+    double low, high; // m
+} cr_apart_plane;
+
+// The plane that says nothing.
+cr_apart_plane cr_apart_anywhere(void);
+
+// Whether no two features of a and b, a.number < b.number, D m apart at the start and along n, have
 //     D < carry.reach + margin of both + how far their points come towards each other along n,
-// where each point may stop at any place of its way. 0 where it is not known.
-int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b);
+// where each point may stop at any place of its way. 0 where it is not known; *plane is then set,
+// and what it calls near is that.
+int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b,
+                  cr_apart_plane* plane);
