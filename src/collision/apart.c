@@ -1,87 +1,13 @@
 #include "collision/apart.h"
 #include "collision/distance.h"
-#include "core/memory.h"
 #include <float.h>
 
-// What is known of a pair stands with the smaller of the two, in one of so many slots: in a heap of
-// like bodies each has a dozen neighbours, of which half are its own to remember.
-enum { SLOTS = 8 };
 // Steps of a search. Most end after three; a pair that takes more is taken as near.
 enum { MOST_SEARCH = 8 };
-// Calls for which a pair that was near is not asked again: 1, 2, 4, ... of them.
-enum { MOST_WAIT = 32 };
-// A path that is so many times longer than its body begins anew, before round-off eats the bounds.
-static const double long_path = 1e6;
 // A place and a bound of it may be rounded apart by this, relative to the coordinates.
 static const double rounding = 256.0 * DBL_EPSILON;
-// A search ends when it knows how far the bodies are apart to this part of what they need, or have
-// beyond that.
+// A search ends when it knows how far the bodies are apart to this part of what they need.
 static const double enough = 0.5;
-
-// Where a body was when it was last asked for, and how far its vertices have gone in all until
-// then. `age` counts how often the path began anew.
-struct cr_apart_place {
-    cr_mat3 r;
-    cr_vec3 t;
-    double path; // m, at least
-    uint32_t age;
-};
-
-// Two bodies were apart by `sum` less the paths of both.
-struct cr_apart_slot {
-    cr_vec3 n;     // from the one with the lower number to the other
-    double sum;    // m
-    int32_t other; // number + 1, 0: free
-    uint32_t age;  // of both together: neither goes back
-    int16_t pause; // calls to come for which the pair is near
-    int16_t wait;  // the last pause
-    int32_t next;  // in the first slot of a body: the one that is given away next
-};
-
-carom_status cr_apart_init(cr_apart* apart, int32_t body_count)
-{
-    const size_t n = (size_t)body_count;
-    apart->place = cr_memory_take(n, sizeof *apart->place);
-    apart->slot = cr_memory_take(SLOTS * n, sizeof *apart->slot);
-    if (!apart->place || !apart->slot) {
-        cr_apart_release(apart);
-        return CAROM_ERR_MEMORY;
-    }
-    return CAROM_OK;
-}
-
-void cr_apart_release(cr_apart* apart)
-{
-    cr_memory_free(apart->place);
-    cr_memory_free(apart->slot);
-    *apart = (cr_apart){0};
-}
-
-// |A p| <= |A|_F |p|.
-static double turn_size(cr_mat3 a, cr_mat3 b)
-{
-    const cr_mat3 d = cr_mat3_add_scaled(a, -1.0, b);
-    return sqrt(cr_vec3_norm2(cr_mat3_row(d, 0)) + cr_vec3_norm2(cr_mat3_row(d, 1)) +
-                cr_vec3_norm2(cr_mat3_row(d, 2)));
-}
-
-// Adds to the path of a body what it has gone since it was last asked for; where it was in between
-// does not matter.
-static cr_apart_place* move_on(cr_apart* apart, const cr_apart_body* body)
-{
-    cr_apart_place* place = &apart->place[body->number];
-    const cr_carry* c = body->carry;
-    const double gone =
-        cr_vec3_norm(cr_vec3_sub(c->t0, place->t)) + turn_size(c->r0, place->r) * body->extent;
-    place->path += gone * (1.0 + rounding);
-    place->r = c->r0;
-    place->t = c->t0;
-    if (!(place->path <= long_path * body->extent)) {
-        place->path = 0.0;
-        place->age++;
-    }
-    return place;
-}
 
 // The most that features of both can come towards each other on their ways, and miss them. For
 // points of ways wa and wb that is (n.wa)+ + (-n.wb)+ along n: n.wa, -n.wb or n.(wa - wb), and the
@@ -90,10 +16,9 @@ static double needed(const cr_apart_body* a, const cr_apart_body* b)
 {
     const cr_vec3 ua = cr_vec3_sub(a->carry->t1, a->carry->t0);
     const cr_vec3 ub = cr_vec3_sub(b->carry->t1, b->carry->t0);
-    const double ta = a->carry->still ? 0.0 : turn_size(a->carry->r1, a->carry->r0) * a->extent;
-    const double tb = b->carry->still ? 0.0 : turn_size(b->carry->r1, b->carry->r0) * b->extent;
-    const double alone = cr_max(cr_vec3_norm(ua) + ta, cr_vec3_norm(ub) + tb);
-    const double closing = cr_max(alone, cr_vec3_norm(cr_vec3_sub(ua, ub)) + ta + tb);
+    const double la = cr_carry_length(a->carry, a->extent), ta = la - cr_vec3_norm(ua);
+    const double lb = cr_carry_length(b->carry, b->extent), tb = lb - cr_vec3_norm(ub);
+    const double closing = cr_max(cr_max(la, lb), cr_vec3_norm(cr_vec3_sub(ua, ub)) + ta + tb);
     const double need = a->carry->reach + b->carry->reach + a->margin + b->margin + closing;
     const double size = a->extent + b->extent + cr_vec3_max_abs(a->carry->t0) +
                         cr_vec3_max_abs(b->carry->t0) + need;
@@ -199,34 +124,12 @@ static double search(const cr_apart_body* a, const cr_apart_body* b, double need
             *n = along;
         }
         s = take_in(&s, w);
-        const double open = s.distance > need ? s.distance - need : need;
-        if (!(s.distance > 0.0) || s.distance - apart < enough * open) {
+        if (apart > need || !(s.distance > 0.0) || s.distance - apart < enough * need) {
             break;
         }
         along = s.n;
     }
     return apart;
-}
-
-// The slot of a pair, or one that is given to it. The larger of the two is the other: it has many
-// around it.
-static cr_apart_slot* slot_of(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b)
-{
-    const int swap = a->extent > b->extent;
-    cr_apart_slot* slot = apart->slot + (ptrdiff_t)SLOTS * (swap ? b : a)->number;
-    const int32_t other = (swap ? a : b)->number + 1;
-    for (int k = 0; k < SLOTS; k++) {
-        if (slot[k].other == other) {
-            return &slot[k];
-        }
-    }
-    const int32_t given = slot->next;
-    slot->next = (given + 1) % SLOTS;
-    slot[given].other = other;
-    slot[given].sum = -HUGE_VAL;
-    slot[given].n = (cr_vec3){0, 0, 0};
-    slot[given].pause = slot[given].wait = 0;
-    return &slot[given];
 }
 
 cr_apart_plane cr_apart_anywhere(void)
@@ -243,33 +146,7 @@ static cr_apart_plane plane_between(const cr_apart_body* a, const cr_apart_body*
                             cr_vec3_dot(n, farthest(a, n)) + need};
 }
 
-// Whether the pair is known to be apart by more than `need`, or is found to be.
-static int are_apart(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b, double need,
-                     cr_apart_slot* slot)
-{
-    if (slot->pause > 0) {
-        slot->pause--;
-        return 0;
-    }
-    const cr_apart_place *pa = move_on(apart, a), *pb = move_on(apart, b);
-    const double path = pa->path + pb->path;
-    if (slot->age == pa->age + pb->age && slot->sum - path > need + rounding * path) {
-        return 1;
-    }
-    const double gap = search(a, b, need, &slot->n);
-    slot->age = pa->age + pb->age;
-    slot->sum = gap + path;
-    if (gap > need) {
-        slot->wait = 0;
-        return 1;
-    }
-    slot->wait = slot->wait >= MOST_WAIT ? MOST_WAIT : slot->wait > 0 ? 2 * slot->wait : 1;
-    slot->pause = slot->wait;
-    return 0;
-}
-
-int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* b,
-                  cr_apart_plane* plane)
+int cr_apart_stay(const cr_apart_body* a, const cr_apart_body* b, cr_apart_plane* plane)
 {
     const double need = needed(a, b);
     const cr_vec3 middle = cr_vec3_sub(b->carry->t0, a->carry->t0);
@@ -277,13 +154,10 @@ int cr_apart_stay(cr_apart* apart, const cr_apart_body* a, const cr_apart_body* 
     if (between - a->extent - b->extent > need) {
         return 1;
     }
-    cr_apart_slot* slot = slot_of(apart, a, b);
-    if (!(cr_vec3_norm2(slot->n) > 0.0)) {
-        slot->n = between > 0.0 ? cr_vec3_scale(1.0 / between, middle) : (cr_vec3){0, 0, 1};
-    }
-    if (are_apart(apart, a, b, need, slot)) {
+    cr_vec3 n = between > 0.0 ? cr_vec3_scale(1.0 / between, middle) : (cr_vec3){0, 0, 1};
+    if (search(a, b, need, &n) > need) {
         return 1;
     }
-    *plane = plane_between(a, b, need, slot->n);
+    *plane = plane_between(a, b, need, n);
     return 0;
 }

@@ -139,7 +139,6 @@ struct cr_broad {
     int32_t* simple;                // [body_count] bodies, those of the fewest edges first
     shortlist* list;                // [body_count] of carried bodies
     double* extent; // [body_count] m, of carried bodies: farthest vertex from the centre
-    cr_apart apart; // of carried bodies
 
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
@@ -510,8 +509,7 @@ static carom_status build(cr_broad* broad, const double* x, const uint8_t* carri
     broad->extent = cr_memory_take(bodies, sizeof *broad->extent);
     if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
         !broad->trouble || !broad->body_box || !broad->around || !broad->seed || !broad->home ||
-        !broad->list || !broad->extent || cr_apart_init(&broad->apart, s->body_count) != CAROM_OK ||
-        cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
+        !broad->list || !broad->extent || cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
         !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
         return CAROM_ERR_MEMORY;
     }
@@ -604,7 +602,6 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->home);
     cr_memory_free(broad->list);
     cr_memory_free(broad->extent);
-    cr_apart_release(&broad->apart);
     cr_keys_release(&broad->found);
     cr_array_release(&broad->key);
     cr_array_release(&broad->spare);
@@ -1504,13 +1501,20 @@ static carom_status search_bodies(cr_broad* broad)
 static cr_apart_body apart_body(const cr_broad* broad, int32_t body)
 {
     const int32_t first = broad->surface->body_vertex[broad->like[body]];
-    return (cr_apart_body){.number = body,
-                           .root = broad->of[VERTEX].own_root[body],
+    return (cr_apart_body){.root = broad->of[VERTEX].own_root[body],
                            .carry = &broad->carry[body],
                            .tree = &broad->of[VERTEX].own,
                            .p = broad->p + 3 * (size_t)first,
                            .extent = broad->extent[body],
                            .margin = broad->margin[body]};
+}
+
+// Whether it is worth asking: what lies still is most often the floor, and boxes tell as much of
+// it.
+static int may_be_apart(const cr_broad* broad, int32_t a, int32_t b)
+{
+    return broad->carried[a] && broad->carried[b] && !broad->carry[a].still &&
+           !broad->carry[b].still && may_touch(broad, a, b);
 }
 
 // Planes between the pairs in key. Leaves those out that stay apart although their boxes meet:
@@ -1526,9 +1530,9 @@ static carom_status leave_apart(cr_broad* broad)
         const int32_t a = (int32_t)(key >> 32), b = (int32_t)(key & INT32_MAX);
         int apart = 0;
         broad->plane.items[kept] = cr_apart_anywhere();
-        if (broad->sparing && broad->carried[a] && broad->carried[b] && may_touch(broad, a, b)) {
+        if (broad->sparing && may_be_apart(broad, a, b)) {
             const cr_apart_body body[2] = {apart_body(broad, a), apart_body(broad, b)};
-            apart = cr_apart_stay(&broad->apart, &body[0], &body[1], &broad->plane.items[kept]);
+            apart = cr_apart_stay(&body[0], &body[1], &broad->plane.items[kept]);
         }
         broad->key.items[kept] = key;
         kept += !apart;
