@@ -143,7 +143,8 @@ struct cr_broad {
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
     const double* margin;
-    const int32_t* role; // [body_count] or NULL
+    const int32_t* role;  // [body_count] or NULL
+    const uint8_t* fresh; // [body_count] or NULL
     int32_t sparing;
     cr_pair* out;
 };
@@ -811,7 +812,8 @@ static int leaves_out(const cr_broad* broad, int32_t a, int32_t b)
 static int may_touch(const cr_broad* broad, int32_t a, int32_t b)
 {
     const cr_surface* s = broad->surface;
-    if (leaves_out(broad, a, b) || leaves_out(broad, b, a)) {
+    if (leaves_out(broad, a, b) || leaves_out(broad, b, a) ||
+        (broad->fresh && !broad->fresh[a] && !broad->fresh[b])) {
         return 0;
     }
     const int both_fixed = s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED;
@@ -1818,6 +1820,11 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 void cr_broad_assign(cr_broad* broad, const int32_t* role)
 {
     broad->role = role;
+}
+
+void cr_broad_limit(cr_broad* broad, const uint8_t* fresh)
+{
+    broad->fresh = fresh;
 }
 
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,

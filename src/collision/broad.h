@@ -36,6 +36,10 @@ void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin
 //   k>0  meets neither itself, nor others of the same k, nor what is FIXED
 void cr_broad_assign(cr_broad* broad, const int32_t* role);
 
+// Lends who is looked at in the calls that follow, fresh [body_count] or NULL for all: only pairs
+// with a feature of such a body are found.
+void cr_broad_limit(cr_broad* broad, const uint8_t* fresh);
+
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around
 // those of its vertices. Which kinds there are follows from what the two bodies are:

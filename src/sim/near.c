@@ -444,14 +444,60 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
     }
     cr_broad_carry(near->broad, look->carry, near->margin, 1);
     cr_broad_assign(near->broad, look->role);
+    cr_broad_limit(near->broad, look->fresh);
     const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                               worker_count, &near->pair);
     return status == CAROM_OK ? filter(near, look, finds) : status;
 }
 
+// Leaves those finds out that a fresh body has part in.
+static void leave_fresh(cr_near_finds* finds, const uint8_t* fresh)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < finds->found.count; i++) {
+        const cr_near_found* found = &finds->found.items[i];
+        const int32_t* body = finds->between.items[found->between].body;
+        if (!fresh[body[0]] && !fresh[body[1]]) {
+            finds->found.items[kept] = *found;
+            finds->at.items[kept++] = finds->at.items[i];
+        }
+    }
+    finds->found.count = finds->at.count = kept;
+}
+
+// Puts the finds of `more` among those of `finds`, in the order of the pairs; from the end, so that
+// each is moved once.
+static carom_status merge_finds(cr_near_finds* finds, const cr_near_finds* more)
+{
+    int32_t i = finds->found.count, j = more->found.count;
+    const int32_t count = i + j, shift = finds->between.count;
+    if (!cr_array_reserve(&finds->found, count) || !cr_array_reserve(&finds->at, count) ||
+        !cr_array_reserve(&finds->between, shift + more->between.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t k = 0; k < more->between.count; k++) {
+        finds->between.items[finds->between.count++] = more->between.items[k];
+    }
+    for (int32_t k = count - 1; j > 0; k--) {
+        const int old = i > 0 && cr_surface_compare(&finds->found.items[i - 1].pair,
+                                                    &more->found.items[j - 1].pair) > 0;
+        const cr_near_finds* from = old ? finds : more;
+        const int32_t at = old ? --i : --j;
+        finds->found.items[k] = from->found.items[at];
+        finds->found.items[k].between += old ? 0 : shift;
+        finds->at.items[k] = from->at.items[at];
+    }
+    finds->found.count = finds->at.count = count;
+    return CAROM_OK;
+}
+
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
-    const carom_status status = find(near, look, worker_count, &near->all);
+    carom_status status = find(near, look, worker_count, look->fresh ? &near->part : &near->all);
+    if (status == CAROM_OK && look->fresh) {
+        leave_fresh(&near->all, look->fresh);
+        status = merge_finds(&near->all, &near->part);
+    }
     return status == CAROM_OK ? group(near, look->role) : status;
 }
 

@@ -212,8 +212,11 @@ static carom_status put_aside(cr_sim* sim)
         sim->island_before.items[i] = sim->island.items[i];
         sim->island.items[i] = keep;
     }
-    memcpy(sim->body_before, sim->near.body_island,
-           (size_t)sim->model->bodies.body_count * sizeof(int32_t));
+    for (int32_t b = 0; b < sim->model->bodies.body_count; b++) {
+        const int32_t old = sim->near.body_island[b];
+        sim->body_before[b] = old;
+        sim->fresh[b] = old >= 0 && sim->island_before.items[old].narrow;
+    }
     return status;
 }
 
@@ -370,11 +373,12 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
     cr_sim_gather(sim);
     cr_expect_step(sim);
     forget_hard(sim);
-    cr_near_look look = {sim->whole.carry, sim->whole.start, sim->whole.ahead,
-                         sim->whole.node_reach, NULL};
+    cr_near_look look = {
+        sim->whole.carry, sim->whole.start, sim->whole.ahead, sim->whole.node_reach, NULL, NULL};
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
         look.role = sim->any_hard ? sim->hard : NULL;
+        look.fresh = retry > 0 && !sim->any_hard ? sim->fresh : NULL;
         carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
         if (status == CAROM_OK) {
             status = ready_results(sim, retry);

@@ -529,6 +529,49 @@ static void test_bodies_of_one_shape(void)
     cr_array_release(&truth);
 }
 
+// Calls that are limited to some bodies find what all find, of those: exactly that.
+static void test_limited_to_some_bodies(void)
+{
+    cr_pair_list all = {0}, some = {0};
+    for (uint64_t round = 0; round < 20; round++) {
+        uint64_t seed = 7000 + round;
+        scene s = random_scene(&seed, 24);
+        uint8_t carried[64] = {0}, fresh[64] = {0};
+        cr_carry carry[64];
+        double margin[64];
+        CHECK(s.surface.body_count <= 64);
+        for (int32_t b = 0; b < s.surface.body_count; b++) {
+            carried[b] = !(s.surface.body_flags[b] & CR_SURFACE_SOFT);
+            fresh[b] = check_random_bits(&seed) % 4 == 0;
+        }
+        cr_broad* broad = NULL;
+        CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
+        stir(&s, &seed, 0.05, 0.2);
+        carry_bodies(&s, &seed, 0.05, 0.1, carry, margin);
+        cr_broad_carry(broad, carry, margin, 0);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &all) == CAROM_OK);
+        cr_broad_limit(broad, fresh);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &some) == CAROM_OK);
+        int32_t at = 0;
+        for (int32_t i = 0; i < all.count; i++) {
+            const cr_pair* pair = &all.items[i];
+            if (fresh[s.surface.vertex_body[pair->v[0]]] ||
+                fresh[s.surface.vertex_body[pair->v[3]]]) {
+                CHECK(at < some.count && !memcmp(pair, &some.items[at], sizeof *pair));
+                at++;
+            }
+        }
+        CHECK(at == some.count && at > 0 && at < all.count);
+        cr_broad_limit(broad, NULL);
+        CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &some) == CAROM_OK);
+        CHECK(some.count == all.count);
+        cr_broad_destroy(broad);
+        release(&s);
+    }
+    cr_array_release(&all);
+    cr_array_release(&some);
+}
+
 // What creeps is looked for among the vertices that were near a while ago: whatever it does then,
 // creep on, jump, come nearer to its neighbours or look farther, nothing is missed.
 static void test_creeping_bodies_agree_with_brute_force(void)
@@ -868,6 +911,7 @@ int main(void)
     RUN(test_agrees_with_brute_force);
     RUN(test_carried_bodies_agree_with_brute_force);
     RUN(test_bodies_of_one_shape);
+    RUN(test_limited_to_some_bodies);
     RUN(test_creeping_bodies_agree_with_brute_force);
     RUN(test_off_is_an_upper_bound);
     RUN(test_touching_boxes_count);
