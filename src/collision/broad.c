@@ -1201,6 +1201,7 @@ static const cr_box* whereabouts(const cr_broad* broad, feature f, int32_t body)
 // What feature f of a body may meet of another one. False: no memory.
 static int add_meetings(cr_broad* broad, feature f, int32_t body, const neighbour* with)
 {
+    CR_ASSERT(broad->body_box); // there is a body
     const int meets = opposite(broad, f, body, with->body);
     const cr_apart_plane* plane = &broad->plane.items[with->pair];
     const cr_vec3 n = body < with->body ? plane->n : cr_vec3_neg(plane->n);
@@ -1221,7 +1222,6 @@ static int add_meetings(cr_broad* broad, feature f, int32_t body, const neighbou
 // Copies what is wanted of one carried body.
 static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
 {
-    CR_ASSERT(broad->body_box); // there is a body
     feature_trees* trees = &broad->of[f];
     trees->root[body] = -1;
     broad->meeting.count = 0;
