@@ -1202,6 +1202,7 @@ static const cr_box* whereabouts(const cr_broad* broad, feature f, int32_t body)
 static int add_meetings(cr_broad* broad, feature f, int32_t body, const neighbour* with)
 {
     CR_ASSERT(broad->body_box); // there is a body
+    const cr_box* mine = &broad->body_box[body];
     const int meets = opposite(broad, f, body, with->body);
     const cr_apart_plane* plane = &broad->plane.items[with->pair];
     const cr_vec3 n = body < with->body ? plane->n : cr_vec3_neg(plane->n);
@@ -1211,7 +1212,7 @@ static int add_meetings(cr_broad* broad, feature f, int32_t body, const neighbou
     int ok = 1;
     for (feature its = VERTEX; its < FEATURES && ok; its++) {
         const cr_box* box = meets >> its & 1 ? whereabouts(broad, its, with->body) : NULL;
-        if (box && cr_box_meet(box, &broad->body_box[body])) {
+        if (box && cr_box_meet(box, mine)) {
             at.box = *box;
             ok = cr_array_push(&broad->meeting, at);
         }
