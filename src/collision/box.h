@@ -1,7 +1,7 @@
 // box.h - axis-aligned boxes and when two of them meet.
 #pragma once
 
-#include "math/scalar.h"
+#include "math/vec3.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -38,4 +38,11 @@ static inline int cr_box_meet(const cr_box* a, const cr_box* b)
     return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
            (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
 #endif
+}
+
+// How far a box reaches along m: the most of m.x in it.
+static inline double cr_box_reach(const cr_box* box, cr_vec3 m)
+{
+    return cr_max(m.x * box->lo[0], m.x * box->hi[0]) + cr_max(m.y * box->lo[1], m.y * box->hi[1]) +
+           cr_max(m.z * box->lo[2], m.z * box->hi[2]);
 }

@@ -1,4 +1,5 @@
 #include "collision/broad.h"
+#include "collision/apart.h"
 #include "collision/bvh.h"
 #include "collision/keys.h"
 #include "core/assert.h"
@@ -75,6 +76,20 @@ typedef struct feature_trees {
     CR_ARRAY(rim) rims; // of FACE, for the places behind those of loose bodies
 } feature_trees;
 
+// A body around a carried one.
+typedef struct neighbour {
+    int32_t body;
+    int32_t pair; // of the two, in `plane`
+} neighbour;
+
+// What a carried body may meet of another one: what is in the box, and of its own what is not below
+// the plane, both at the same time.
+typedef struct meeting {
+    cr_box box;
+    cr_vec3 m;    // in the frame of the carried body: of its points those with m.p < level
+    double level; // m, at the start meet nothing
+} meeting;
+
 enum { LISTED = 64, LISTED_BOXES = 2 };
 
 // Vertices of a carried body that were near others at a pose of it: as long as every vertex is
@@ -114,20 +129,22 @@ struct cr_broad {
     CR_ARRAY(uint64_t) key, spare; // keys in the order of the groups, and the other side of sorting
     CR_ARRAY(uint64_t) bonds, spare_bonds;
     CR_ARRAY(task) tasks;
-    CR_ARRAY(group) groups;    // and one at the end
-    CR_ARRAY(int32_t) jobs;    // first body, task or group of each job, and the end
-    CR_ARRAY(int32_t) busy;    // bodies that take part
-    int32_t* around;           // [body_count+1] first of each body's in `other`
-    CR_ARRAY(int32_t) other;   // bodies whose boxes meet that of a carried one
-    CR_ARRAY(cr_box) near_box; // of the body that is copied: what it may meet
-    int32_t* simple;           // [body_count] bodies, those of the fewest edges first
-    shortlist* list;           // [body_count] of carried bodies
-    double* extent;            // [body_count] m, of carried bodies: farthest vertex from the centre
+    CR_ARRAY(group) groups;         // and one at the end
+    CR_ARRAY(int32_t) jobs;         // first body, task or group of each job, and the end
+    CR_ARRAY(int32_t) busy;         // bodies that take part
+    int32_t* around;                // [body_count+1] first of each body's in `other`
+    CR_ARRAY(neighbour) other;      // bodies whose boxes meet that of a carried one
+    CR_ARRAY(cr_apart_plane) plane; // of the pairs in key that are left
+    CR_ARRAY(meeting) meeting;      // of the body that is copied
+    int32_t* simple;                // [body_count] bodies, those of the fewest edges first
+    shortlist* list;                // [body_count] of carried bodies
+    double* extent; // [body_count] m, of carried bodies: farthest vertex from the centre
 
     const double *x0, *x1, *reach; // of the call under way
     const cr_carry* carry;
     const double* margin;
-    const int32_t* role; // [body_count] or NULL
+    const int32_t* role;  // [body_count] or NULL
+    const uint8_t* fresh; // [body_count] or NULL
     int32_t sparing;
     int32_t most; // pairs, 0: any number
     cr_pair* out;
@@ -579,7 +596,8 @@ void cr_broad_destroy(cr_broad* broad)
     cr_memory_free(broad->loose_vertex);
     cr_memory_free(broad->around);
     cr_memory_free(broad->simple);
-    cr_array_release(&broad->near_box);
+    cr_array_release(&broad->meeting);
+    cr_array_release(&broad->plane);
     cr_array_release(&broad->other);
     cr_bvh_release(&broad->bodies);
     cr_memory_free(broad->seed);
@@ -795,7 +813,8 @@ static int leaves_out(const cr_broad* broad, int32_t a, int32_t b)
 static int may_touch(const cr_broad* broad, int32_t a, int32_t b)
 {
     const cr_surface* s = broad->surface;
-    if (leaves_out(broad, a, b) || leaves_out(broad, b, a)) {
+    if (leaves_out(broad, a, b) || leaves_out(broad, b, a) ||
+        (broad->fresh && !broad->fresh[a] && !broad->fresh[b])) {
         return 0;
     }
     const int both_fixed = s->body_flags[a] & s->body_flags[b] & CR_SURFACE_FIXED;
@@ -810,12 +829,12 @@ typedef struct copying {
     cr_carry_ends ends; // of carry
     feature_trees* trees;
     feature f;
-    int32_t first; // rank of the body's first feature
-    int32_t like;  // and that of the first body of its shape, which stands for it: one copy of a
-                   // shape stays in the cache where a thousand would not
-    double margin; // m
-    cr_box* other; // what it may meet; those that a node meets are brought to the front
-    int axis;      // along which the last feature that met nothing was apart from all of it
+    int32_t first;  // rank of the body's first feature
+    int32_t like;   // and that of the first body of its shape, which stands for it: one copy of a
+                    // shape stays in the cache where a thousand would not
+    double margin;  // m
+    meeting* other; // what it may meet; those that a node meets are brought to the front
+    int axis;       // along which the last feature that met nothing was apart from all of it
 } copying;
 
 // Along one axis, where a feature of these corners is.
@@ -831,21 +850,35 @@ static inline void carry_corners(const copying* c, const cr_vec3 p[3], int corne
     }
 }
 
-// The box of a feature. False when it does not meet `around`, and then *box is not all there: most
-// are sorted out by the axis that the one before was.
-static int carry_feature(copying* c, int32_t item, const cr_box* around, cr_box* box)
+// The corners of a feature in the body's frame.
+static inline void feature_points(const copying* c, int32_t item, int corners, cr_vec3 p[3])
 {
     const cr_broad* broad = c->broad;
-    const int corners = feature_corners[c->f];
     const int32_t rank = item + c->like;
     const int32_t* v = &rank;
-    cr_vec3 p[3];
     if (c->f != VERTEX) {
         v = &feature_vertices(broad->surface, c->f)[(size_t)corners * (size_t)c->trees->at[rank]];
     }
     for (int k = 0; k < corners; k++) {
         p[k] = cr_vec3_load(broad->p + 3 * (size_t)v[k]);
     }
+}
+
+// Whether a feature of these corners is below the plane of another body.
+static inline int is_below(const meeting* other, const cr_vec3 p[3], int corners)
+{
+    double most = cr_vec3_dot(other->m, p[0]);
+    for (int k = 1; k < corners; k++) {
+        most = cr_max(most, cr_vec3_dot(other->m, p[k]));
+    }
+    return most < other->level;
+}
+
+// The box of a feature. False when it does not meet `around`, and then *box is not all there: most
+// are sorted out by the axis that the one before was.
+static int carry_feature(copying* c, const cr_vec3 p[3], int corners, const cr_box* around,
+                         cr_box* box)
+{
     int axis = c->axis;
     for (int k = 0; k < 3; k++, axis = axis < 2 ? axis + 1 : 0) {
         carry_corners(c, p, corners, axis, box);
@@ -878,10 +911,12 @@ static rim rim_of(const copying* c, int32_t item)
     return out;
 }
 
-static int meets_any(const copying* c, const cr_box* box, int32_t n)
+// Whether a feature of these corners and this box (NULL: any) meets one of the first n others.
+static int meets_any(const copying* c, const cr_vec3 p[3], int corners, const cr_box* box,
+                     int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
-        if (cr_box_meet(box, &c->other[i])) {
+        if ((!box || cr_box_meet(box, &c->other[i].box)) && !is_below(&c->other[i], p, corners)) {
             return 1;
         }
     }
@@ -896,13 +931,17 @@ static int copy_leaf(copying* c, const int32_t* item, int32_t count, int32_t n)
     if (cr_bvh_reserve(bvh, count) != CAROM_OK) {
         return 0;
     }
-    cr_box around = c->other[0];
+    cr_box around = c->other[0].box;
     for (int32_t i = 1; i < n; i++) {
-        around = cr_box_union(&around, &c->other[i]);
+        around = cr_box_union(&around, &c->other[i].box);
     }
+    const int corners = feature_corners[c->f];
     for (int32_t i = 0; i < count; i++) {
+        cr_vec3 p[3];
         cr_box box;
-        if (carry_feature(c, item[i], &around, &box) && (n == 1 || meets_any(c, &box, n))) {
+        feature_points(c, item[i], corners, p);
+        if (meets_any(c, p, corners, NULL, n) && carry_feature(c, p, corners, &around, &box) &&
+            (n == 1 || meets_any(c, p, corners, &box, n))) {
             if (c->f == FACE && !cr_array_push(&c->trees->rims, rim_of(c, item[i]))) {
                 return 0;
             }
@@ -937,8 +976,8 @@ static int copy_node(copying* c, int32_t node, int32_t n)
     const cr_box box = cr_carry_ends_box(&c->ends, &own->box, c->margin);
     int32_t near = 0;
     for (int32_t i = 0; i < n; i++) {
-        const cr_box other = c->other[i];
-        if (cr_box_meet(&box, &other)) {
+        const meeting other = c->other[i];
+        if (cr_box_meet(&box, &other.box) && cr_box_reach(&own->box, other.m) >= other.level) {
             c->other[i] = c->other[near];
             c->other[near++] = other;
         }
@@ -1026,7 +1065,7 @@ static int still_holds(const copying* c, const shortlist* list, double extent, i
     for (int32_t i = 0; i < n; i++) {
         int known = 0;
         for (int32_t k = 0; k < list->other_count; k++) {
-            known |= lies_within(&c->other[i], &list->other[k]);
+            known |= lies_within(&c->other[i].box, &list->other[k]);
         }
         if (!known) {
             return 0;
@@ -1086,7 +1125,7 @@ static int make_list(const copying* c, shortlist* list, int32_t root, double ext
         return 0;
     }
     for (int32_t i = 0; i < n; i++) {
-        list->other[i] = c->other[i];
+        list->other[i] = c->other[i].box;
         for (int k = 0; k < 3; k++) {
             list->other[i].lo[k] -= list_others * spare;
             list->other[i].hi[k] += list_others * spare;
@@ -1120,7 +1159,7 @@ static carom_status look_around(cr_broad* broad)
                 if (pass == 0) {
                     around[body[k]]++;
                 } else {
-                    broad->other.items[--around[body[k]]] = body[1 - k];
+                    broad->other.items[--around[body[k]]] = (neighbour){body[1 - k], i};
                 }
             }
         }
@@ -1160,28 +1199,43 @@ static const cr_box* whereabouts(const cr_broad* broad, feature f, int32_t body)
                             : NULL;
 }
 
+// What feature f of a body may meet of another one. False: no memory.
+static int add_meetings(cr_broad* broad, feature f, int32_t body, const neighbour* with)
+{
+    CR_ASSERT(broad->body_box); // there is a body
+    const cr_box* mine = &broad->body_box[body];
+    const int meets = opposite(broad, f, body, with->body);
+    const cr_apart_plane* plane = &broad->plane.items[with->pair];
+    const cr_vec3 n = body < with->body ? plane->n : cr_vec3_neg(plane->n);
+    const cr_carry* c = &broad->carry[body];
+    meeting at = {.m = cr_mat3_tapply(c->r0, n)};
+    at.level = (body < with->body ? plane->low : -plane->high) - cr_vec3_dot(n, c->t0);
+    int ok = 1;
+    for (feature its = VERTEX; its < FEATURES && ok; its++) {
+        const cr_box* box = meets >> its & 1 ? whereabouts(broad, its, with->body) : NULL;
+        if (box && cr_box_meet(box, mine)) {
+            at.box = *box;
+            ok = cr_array_push(&broad->meeting, at);
+        }
+    }
+    return ok;
+}
+
 // Copies what is wanted of one carried body.
 static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
 {
-    CR_ASSERT(broad->body_box); // there is a body
     feature_trees* trees = &broad->of[f];
     trees->root[body] = -1;
-    broad->near_box.count = 0;
+    broad->meeting.count = 0;
     if (!(broad->wanted[body] >> f & 1) || trees->own_root[body] < 0) {
         return CAROM_OK;
     }
     for (int32_t i = broad->around[body]; i < broad->around[body + 1]; i++) {
-        const int32_t other = broad->other.items[i];
-        const int meets = opposite(broad, f, body, other);
-        for (feature its = VERTEX; its < FEATURES; its++) {
-            const cr_box* box = meets >> its & 1 ? whereabouts(broad, its, other) : NULL;
-            if (box && cr_box_meet(box, &broad->body_box[body]) &&
-                !cr_array_push(&broad->near_box, *box)) {
-                return CAROM_ERR_MEMORY;
-            }
+        if (!add_meetings(broad, f, body, &broad->other.items[i])) {
+            return CAROM_ERR_MEMORY;
         }
     }
-    if (broad->near_box.count == 0) {
+    if (broad->meeting.count == 0) {
         return CAROM_OK;
     }
     copying c = {broad,
@@ -1192,9 +1246,9 @@ static carom_status copy_body(cr_broad* broad, feature f, int32_t body)
                  feature_range(broad->surface, f)[body],
                  feature_range(broad->surface, f)[broad->like[body]],
                  broad->carry[body].reach + broad->margin[body],
-                 broad->near_box.items,
+                 broad->meeting.items,
                  2};
-    const int32_t n = broad->near_box.count, root = trees->own_root[body];
+    const int32_t n = broad->meeting.count, root = trees->own_root[body];
     shortlist* list = &broad->list[body];
     trees->root[body] = trees->bvh.node.count;
     const int listed = f == VERTEX && (still_holds(&c, list, broad->extent[body], n) ||
@@ -1445,6 +1499,49 @@ static carom_status search_bodies(cr_broad* broad)
     }
     cr_keys_copy(&broad->found, &run, broad->key.items);
     broad->key.count = count;
+    return CAROM_OK;
+}
+
+static cr_apart_body apart_body(const cr_broad* broad, int32_t body)
+{
+    const int32_t first = broad->surface->body_vertex[broad->like[body]];
+    return (cr_apart_body){.root = broad->of[VERTEX].own_root[body],
+                           .carry = &broad->carry[body],
+                           .tree = &broad->of[VERTEX].own,
+                           .p = broad->p + 3 * (size_t)first,
+                           .extent = broad->extent[body],
+                           .margin = broad->margin[body]};
+}
+
+// Whether it is worth asking: what lies still is most often the floor, and boxes tell as much of
+// it.
+static int may_be_apart(const cr_broad* broad, int32_t a, int32_t b)
+{
+    return broad->carried[a] && broad->carried[b] && !broad->carry[a].still &&
+           !broad->carry[b].still && may_touch(broad, a, b);
+}
+
+// Planes between the pairs in key. Leaves those out that stay apart although their boxes meet:
+// nothing of them is then copied.
+static carom_status leave_apart(cr_broad* broad)
+{
+    int32_t kept = 0;
+    if (!cr_array_reserve(&broad->plane, broad->key.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < broad->key.count; i++) {
+        const uint64_t key = broad->key.items[i];
+        const int32_t a = (int32_t)(key >> 32), b = (int32_t)(key & INT32_MAX);
+        int apart = 0;
+        broad->plane.items[kept] = cr_apart_anywhere();
+        if (broad->sparing && may_be_apart(broad, a, b)) {
+            const cr_apart_body body[2] = {apart_body(broad, a), apart_body(broad, b)};
+            apart = cr_apart_stay(&body[0], &body[1], &broad->plane.items[kept]);
+        }
+        broad->key.items[kept] = key;
+        kept += !apart;
+    }
+    broad->key.count = kept;
     return CAROM_OK;
 }
 
@@ -1738,6 +1835,11 @@ void cr_broad_bound(cr_broad* broad, int32_t most)
     broad->most = most;
 }
 
+void cr_broad_limit(cr_broad* broad, const uint8_t* fresh)
+{
+    broad->fresh = fresh;
+}
+
 carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, const double* reach,
                            int32_t worker_count, cr_pair_list* out)
 {
@@ -1750,6 +1852,9 @@ carom_status cr_broad_find(cr_broad* broad, const double* x0, const double* x1, 
     carom_status status = fit_bodies(broad, workers);
     if (status == CAROM_OK) {
         status = search_bodies(broad);
+    }
+    if (status == CAROM_OK) {
+        status = leave_apart(broad);
     }
     if (status == CAROM_OK) {
         status = find_bonds(broad);

@@ -25,9 +25,10 @@ const int32_t* cr_broad_like(const cr_broad* broad);
 // Lends the motions of the carried bodies to the calls that follow: carry and margin [body_count],
 // of which those of carried bodies are read. Their vertices sweep from R0 p + t0 to R1 p + t1 and
 // reach carry.reach + margin m farther; x0, x1 and reach of cr_broad_find are not read for them.
-// sparing nonzero: of a face of a carried body that is still, and a vertex, the pair may be left
-// out where their distance at the start is more than the way of the vertex, its reach and what both
-// bodies' carry.reach + margin say, together: the two triangles of a floor have one box.
+// sparing nonzero: a pair of features of two carried bodies may be left out where their distance at
+// the start, along n, is more than both bodies' carry.reach + margin and how far their points come
+// towards each other along n, each as far on its way as it likes: boxes of neighbours overlap that
+// do not come near each other, and the two triangles of a floor have one box.
 void cr_broad_carry(cr_broad* broad, const cr_carry* carry, const double* margin, int32_t sparing);
 
 // Lends the parts that bodies play in the calls that follow, role [body_count] or NULL for all 0:
@@ -38,6 +39,10 @@ void cr_broad_assign(cr_broad* broad, const int32_t* role);
 // The calls that follow give up with CAROM_ERR_NO_CONVERGENCE where there are more pairs than this,
 // having taken memory for about as many; 0: they do not.
 void cr_broad_bound(cr_broad* broad, int32_t most);
+
+// Lends who is looked at in the calls that follow, fresh [body_count] or NULL for all: only pairs
+// with a feature of such a body are found.
+void cr_broad_limit(cr_broad* broad, const uint8_t* fresh);
 
 // All pairs whose boxes overlap (closed, compared exactly), where vertex v sweeps the box of x0[v]
 // and x1[v] (x1 may be x0) grown by reach[v] >= 0 m on every side, and a feature has the box around

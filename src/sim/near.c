@@ -295,14 +295,14 @@ static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
                                                                        : bodies->vertex_body[v];
 }
 
-static carom_status filter(cr_near* near, const cr_near_look* look, cr_near_finds* finds)
+static carom_status filter(const cr_near* near, const cr_near_look* look, cr_near_finds* finds)
 {
     const cr_model* model = near->model;
     finds->found.count = finds->at.count = finds->between.count = 0;
     int32_t body[2] = {-1, -1};
     int touch = 0, crowd = 0;
     double thickness = 0.0;
-    near->brought = 0;
+    int32_t brought = 0;
     sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
     for (int32_t i = 0; i < near->pair.count; i++) {
         const cr_pair* pair = &near->pair.items[i];
@@ -328,8 +328,8 @@ static carom_status filter(cr_near* near, const cr_near_look* look, cr_near_find
             if (!cr_array_push(&finds->found, found) || !cr_array_push(&finds->at, closest)) {
                 return CAROM_ERR_MEMORY;
             }
-            near->brought += crowd && closest.distance > 2.0 * thickness;
-            if (look->most > 0 && near->brought > look->most) {
+            brought += crowd && closest.distance > 2.0 * thickness;
+            if (look->most > 0 && brought > look->most) {
                 return CAROM_ERR_NO_CONVERGENCE;
             }
         }
@@ -480,14 +480,76 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
     cr_broad_carry(near->broad, look->carry, near->margin, 1);
     cr_broad_assign(near->broad, look->role);
     cr_broad_bound(near->broad, most_boxes(look->most));
+    cr_broad_limit(near->broad, look->fresh);
     const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                               worker_count, &near->pair);
     return status == CAROM_OK ? filter(near, look, finds) : status;
 }
 
+// Leaves those finds out that a fresh body has part in.
+static void leave_fresh(cr_near_finds* finds, const uint8_t* fresh)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < finds->found.count; i++) {
+        const cr_near_found* found = &finds->found.items[i];
+        const int32_t* body = finds->between.items[found->between].body;
+        if (!fresh[body[0]] && !fresh[body[1]]) {
+            finds->found.items[kept] = *found;
+            finds->at.items[kept++] = finds->at.items[i];
+        }
+    }
+    finds->found.count = finds->at.count = kept;
+}
+
+// Puts the finds of `more` among those of `finds`, in the order of the pairs; from the end, so that
+// each is moved once.
+static carom_status merge_finds(cr_near_finds* finds, const cr_near_finds* more)
+{
+    int32_t i = finds->found.count, j = more->found.count;
+    const int32_t count = i + j, shift = finds->between.count;
+    if (!cr_array_reserve(&finds->found, count) || !cr_array_reserve(&finds->at, count) ||
+        !cr_array_reserve(&finds->between, shift + more->between.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t k = 0; k < more->between.count; k++) {
+        finds->between.items[finds->between.count++] = more->between.items[k];
+    }
+    for (int32_t k = count - 1; j > 0; k--) {
+        const int old = i > 0 && cr_surface_compare(&finds->found.items[i - 1].pair,
+                                                    &more->found.items[j - 1].pair) > 0;
+        const cr_near_finds* from = old ? finds : more;
+        const int32_t at = old ? --i : --j;
+        finds->found.items[k] = from->found.items[at];
+        finds->found.items[k].between += old ? 0 : shift;
+        finds->at.items[k] = from->at.items[at];
+    }
+    finds->found.count = finds->at.count = count;
+    return CAROM_OK;
+}
+
+// How many of the finds are brought within reach, see cr_near_look.most.
+static int32_t count_brought(const cr_near* near, const cr_near_finds* finds)
+{
+    int32_t brought = 0;
+    for (int32_t i = 0; i < finds->found.count; i++) {
+        const cr_near_between* two = &finds->between.items[finds->found.items[i].between];
+        brought += moves(near->model, two->body[0]) && moves(near->model, two->body[1]) &&
+                   finds->at.items[i].distance > 2.0 * two->like.thickness;
+    }
+    return brought;
+}
+
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
-    const carom_status status = find(near, look, worker_count, &near->all);
+    carom_status status = find(near, look, worker_count, look->fresh ? &near->part : &near->all);
+    if (status == CAROM_OK && look->fresh) {
+        leave_fresh(&near->all, look->fresh);
+        status = merge_finds(&near->all, &near->part);
+    }
+    if (status == CAROM_OK && look->most > 0) {
+        near->brought = count_brought(near, &near->all);
+        status = near->brought > look->most ? CAROM_ERR_NO_CONVERGENCE : CAROM_OK;
+    }
     return status == CAROM_OK ? group(near, look->role) : status;
 }
 

@@ -36,10 +36,10 @@ typedef struct cr_near {
     const cr_model* model;
     cr_broad* broad;
     cr_pair_list pair;
-    cr_near_finds all;             // of cr_near_find
-    int32_t brought;               // of the last look: see cr_near_look.most
-    CR_ARRAY(int32_t) order;       // of those, island by island
-    cr_near_finds part;            // of cr_near_list
+    cr_near_finds all;       // of cr_near_find
+    int32_t brought;         // candidates of the last look with a bound: see cr_near_look.most
+    CR_ARRAY(int32_t) order; // of those, island by island
+    cr_near_finds part;      // of cr_near_list, and of what is fresh
     CR_ARRAY(cr_candidate) listed; // likewise
     CR_ARRAY(cr_island) island;    // by the lowest body in them
     int32_t* parent;               // [body_count] union-find
@@ -66,6 +66,7 @@ typedef struct cr_near_look {
     const double* ahead;      // [3*vertex_count] m, of cloth: the end of the straight way
     const double* node_reach; // [node_count] m
     const int32_t* role;      // [body_count] of cr_broad_assign, or NULL
+    const uint8_t* fresh;     // [body_count] or NULL: see cr_near_find
     // Candidates of two things that move that are to be brought within reach at most,
     // CAROM_ERR_NO_CONVERGENCE where there are more; 0: any number. What is within twice its
     // thickness already does not count.
@@ -74,6 +75,8 @@ typedef struct cr_near_look {
 
 // Every pair that can come within twice its thickness becomes a candidate, and what they join an
 // island. Bodies of the same role > 0, the number of one of them from 1, are of one island, too.
+// fresh: the others are as they were in the last call, with the same roles, and so is what was
+// found among them; it is not looked for again.
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count);
 
 // The candidates of an island, in the order of the pairs, and where each is closest at the start:

@@ -23,6 +23,7 @@ static carom_status take_scratch(cr_sim* sim)
     sim->obstacle0 = cr_memory_take(v, sizeof(cr_vec3));
     sim->obstacle1 = cr_memory_take(v, sizeof(cr_vec3));
     sim->body_before = cr_memory_take(b, sizeof(int32_t));
+    sim->fresh = cr_memory_take(b, 1);
     sim->hard = cr_memory_take(b, sizeof(int32_t));
     sim->taking = cr_memory_take(b, sizeof(int32_t));
     sim->wish = cr_memory_take(f, sizeof(cr_carry));
@@ -34,8 +35,9 @@ static carom_status take_scratch(cr_sim* sim)
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
                    sim->obstacle1 && sim->hard && sim->taking && sim->wants && sim->wish &&
-                   sim->node_wish && sim->body_before && sim->driven && sim->node_driven &&
-                   sim->aimed && sim->scripted && sim->left && sim->hit && sim->lift;
+                   sim->node_wish && sim->body_before && sim->fresh && sim->driven &&
+                   sim->node_driven && sim->aimed && sim->scripted && sim->left && sim->hit &&
+                   sim->lift;
     carom_status status = ok ? CAROM_OK : CAROM_ERR_MEMORY;
     if (status == CAROM_OK) {
         status = cr_expect_init(&sim->whole, bodies);
@@ -117,12 +119,12 @@ void cr_sim_destroy(cr_sim* sim)
     }
     release_results(sim->island.items, sim->island_ready);
     release_results(sim->island_before.items, sim->before_ready);
-    void* const blocks[] = {sim->worker,    sim->force,       sim->torque,         sim->node_force,
-                            sim->force_now, sim->torque_now,  sim->node_force_now, sim->q_target,
-                            sim->obstacle0, sim->obstacle1,   sim->hard,           sim->taking,
-                            sim->wants,     sim->wish,        sim->node_wish,      sim->body_before,
-                            sim->driven,    sim->node_driven, sim->aimed,          sim->left,
-                            sim->hit,       sim->lift,        sim->scripted};
+    void* const blocks[] = {
+        sim->worker,      sim->force,          sim->torque,   sim->node_force,  sim->force_now,
+        sim->torque_now,  sim->node_force_now, sim->q_target, sim->obstacle0,   sim->obstacle1,
+        sim->hard,        sim->taking,         sim->wants,    sim->wish,        sim->node_wish,
+        sim->body_before, sim->fresh,          sim->driven,   sim->node_driven, sim->aimed,
+        sim->scripted,    sim->left,           sim->hit,      sim->lift};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

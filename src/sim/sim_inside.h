@@ -118,6 +118,7 @@ struct cr_sim {
     CR_ARRAY(cr_island_result) island_before; // those of the last try of this step
     int32_t before_ready;
     int32_t* body_before; // [body_count] island in the last try
+    uint8_t* fresh;       // [body_count] nonzero: that island was too narrow
     int32_t retries;      // times the current step was begun again
     int32_t island_ready; // results whose arrays were initialised
     cr_state begin;       // of a step in legs: where it began

@@ -108,8 +108,11 @@ static carom_status put_aside(cr_sim* sim)
         sim->island_before.items[i] = sim->island.items[i];
         sim->island.items[i] = keep;
     }
-    memcpy(sim->body_before, sim->near.body_island,
-           (size_t)sim->model->bodies.body_count * sizeof(int32_t));
+    for (int32_t b = 0; b < sim->model->bodies.body_count; b++) {
+        const int32_t old = sim->near.body_island[b];
+        sim->body_before[b] = old;
+        sim->fresh[b] = old >= 0 && sim->island_before.items[old].narrow;
+    }
     return status;
 }
 
@@ -257,6 +260,7 @@ static carom_status take_leg(cr_sim* sim, int32_t most, int* crowded, carom_erro
                                     (long long)sim->state.step);
         }
         look.role = sim->any_hard ? sim->hard : NULL;
+        look.fresh = retry > 0 && !sim->any_hard ? sim->fresh : NULL;
         carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
         *crowded = status == CAROM_ERR_NO_CONVERGENCE;
         if (*crowded) {
