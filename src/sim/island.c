@@ -393,6 +393,19 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     return CAROM_OK;
 }
 
+// A contact under the force F stands eps F h^2 deep. If that h were a part's, a heap at rest that is
+// suddenly stepped in 2^k parts would be lifted by nearly all of its give, and its weight times
+// that is energy. So eps grows by 4^k there, and the depth is that of the whole step. But a
+// contact stops what it meets, in one part, but for eps m of its speed, and beyond `softest` of it
+// would be a spring that throws back: shorter parts than that are as stiff as they were.
+static const double softest = 0.01;
+
+static double soft_by(const cr_sim* sim, double h)
+{
+    const double parts = sim->model->world.dt / h, eps = sim->model->world.compliance;
+    return cr_min(parts * parts, cr_max(1.0, softest / eps));
+}
+
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
                             double to)
 {
@@ -401,6 +414,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .bodies = &model->bodies,
         .motion = (cr_motion*)&sim->motion,
         .h = h,
+        .soft = soft_by(sim, h),
         .sheet = model->sheet,
         .material = model->material,
         .sheet_node = model->sheet_node,
