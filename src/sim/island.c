@@ -393,12 +393,12 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     return CAROM_OK;
 }
 
-// A contact under the force F stands eps F h^2 deep. If that h were a part's, a heap at rest that is
-// suddenly stepped in 2^k parts would be lifted by nearly all of its give, and its weight times
+// A contact under the force F stands eps F h^2 deep. If that h were a part's, a heap at rest that
+// is suddenly stepped in 2^k parts would be lifted by nearly all of its give, and its weight times
 // that is energy. So eps grows by 4^k there, and the depth is that of the whole step. But a
 // contact stops what it meets, in one part, but for eps m of its speed, and beyond `softest` of it
-// would be a spring that throws back: shorter parts than that are as stiff as they were.
-static const double softest = 0.01;
+// would be a spring that throws back: contacts of parts shorter than that grow stiff again.
+static const double softest = 1.0 / 64; // 32 parts at the default compliance
 
 static double soft_by(const cr_sim* sim, double h)
 {
