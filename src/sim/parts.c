@@ -119,6 +119,7 @@ static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, cons
     worker->looks = 1;
     worker->last = part->last;
     worker->fair = !part->last && part->halvings < CR_SIM_FAIR;
+    worker->most_turn = HUGE_VAL;
     worker->share = part->share;
     worker->most_iterations =
         part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
