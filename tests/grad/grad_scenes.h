@@ -50,3 +50,13 @@
     "{'name': 'high', 'thickness': 0.03, 'mesh': {'box': {'size': [0.2, 0.2, 0.2]}},"              \
     " 'density': 300, 'position': [" X ", 0.0002, 0.2502], 'euler_degrees': [0, 0, 0.2],"          \
     " 'velocity': [0, 0, -0.03], 'friction': 0.4, 'lock': ['rx', 'ry']}"
+
+// A disc that spins by two radians a step on a lighter box and is pressed: contacts that are soft
+// give way as in a whole step where it goes in parts.
+#define GRAD_SCENES_WHIRL                                                                          \
+    "{'name': 'low', 'thickness': 0.002, 'mass': 0.5, 'friction': 0.1, 'force': [60, 5, 0],"       \
+    " 'mesh': {'box': {'size': [0.4, 0.3, 0.1]}}, 'position': [0.01, 0, 0.0512]},"                 \
+    "{'name': 'disc', 'thickness': 0.002, 'mass': 2, 'friction': 0.1,"                             \
+    " 'mesh': {'cylinder': {'radius': 0.1, 'height': 0.04, 'segments': 7}},"                       \
+    " 'position': [0.02, 0.01, 0.1241], 'velocity': [0.2, 0.1, 0],"                                \
+    " 'angular_velocity': [0, 0, 200], 'force': [10, 4, -100]}"

@@ -140,6 +140,16 @@ static const grad_kit_scene scenes[] = {
      " {'of': 'low', 'what': 'mass'}, {'of': 'high', 'what': 'mass'},"
      " {'of': 'high', 'what': 'friction'}]}",
      15, 0},
+    // by the give of a part instead of the whole step's in the way back 4e-4
+    {"disc that spins on a box, in parts",
+     "{" SOFT "'bodies': [" GROUND ", " GRAD_SCENES_WHIRL "],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'disc', 'target': [0.1, 0, 0.1]},"
+     " {'what': 'velocity', 'of': 'disc', 'target': [0.1, 0, 0.2]},"
+     " {'what': 'position', 'of': 'low', 'target': [0, 0, 0.2]}]},"
+     "'parameters': [{'of': 'disc', 'what': 'velocity'}, {'of': 'disc', 'what': 'mass'},"
+     " {'of': 'disc', 'what': 'force'}, {'of': 'low', 'what': 'mass'},"
+     " {'of': 'low', 'what': 'friction'}]}",
+     6, 0},
     {"block on a fixed incline, sliding",
      "{" WORLD "'bodies': [{'name': 'ground', 'type': 'fixed', 'euler_degrees': [0, 30, 0],"
      " 'mesh': {'sheet': {'width': 8, 'height': 6, 'nx': 1, 'ny': 1}}},"
