@@ -99,7 +99,6 @@ static void stack(int count, double friction, double gap, double shift, double t
             kit* k = kit_open("{'carom': 1, 'world': {'dt': %.17g, 'friction': %g}, 'bodies': "
                               "[" GROUND "%s]}",
                               h, friction, bodies);
-            k->branches = 1;
             k->judge_every = 100;
             kit_run(k, settled[i]);
             const carom_body_state before = kit_body(k, k->failed ? "ground" : "b0");
