@@ -615,7 +615,7 @@ static carom_status make_lines(cr_zone* zone)
         line->members = group->members;
         line->sigma = group->sigma;
         line->say = say_of(zone, group->candidate) * group->stand;
-        line->eps0 = c->compliance;
+        line->eps0 = task->soft * c->compliance;
         line->room = c->room;
         line->mu = zone->grip * c->friction;
         line->active = 0;

@@ -16,7 +16,7 @@ enum { MOST_CRAMPED = 3 };
 // (docs/rotation.md), and where it touches something the gap at the end of the step has several
 // places to be zero at, among which round-off would choose. What it turns by is known before the
 // step but for impacts and friction in it: those may bring it to `most_turned`.
-static const double most_turn = 1.0, most_turned = 2.0;
+static const double most_turn = 1.0, most_turned = CR_SIM_TURNED;
 // So often a body's wish where to go is believed.
 enum { MOST_WISHES = 2 };
 
@@ -291,21 +291,17 @@ static carom_status gather_balance(cr_sim* sim, cr_worker* worker)
     return CAROM_OK;
 }
 
-// For exact balls it is all the same how far they turn.
-static int is_uneven(const cr_sim* sim, int32_t f)
-{
-    const cr_body_set* bodies = &sim->model->bodies;
-    return bodies->extent[f] > bodies->radius[bodies->frame_body[f]];
-}
-
-// rad, by which the members turn in h at these spins, at most.
+// rad, by which the members turn in h at these spins (NULL: those of motion), at most; for exact
+// balls it is all the same.
 static double turn_in(const cr_sim* sim, const cr_worker* worker, double h, const double* om)
 {
+    const cr_body_set* bodies = &sim->model->bodies;
     double most = 0.0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
-        if (is_uneven(sim, f)) {
-            most = cr_max(most, h * cr_vec3_norm(cr_vec3_load(om + 3 * f)));
+        if (bodies->extent[f] > bodies->radius[bodies->frame_body[f]]) {
+            const cr_vec3 spin = om ? cr_vec3_load(om + 3 * f) : sim->motion.om[f];
+            most = cr_max(most, h * cr_vec3_norm(spin));
         }
     }
     return most;
@@ -333,17 +329,6 @@ static int32_t halvings_for(const cr_sim* sim, int32_t halvings, double turn)
 int32_t cr_island_whirl(const cr_sim* sim, const cr_worker* worker)
 {
     return halvings_for(sim, 0, turn_in(sim, worker, sim->leg.h, sim->state.om));
-}
-
-// Whether a member of an island of bodies is too fast at the end of a part.
-static int whirls(const cr_sim* sim, const cr_worker* worker, double h)
-{
-    double most = 0.0;
-    for (int32_t i = 0; i < worker->frame.count && worker->sheet.count == 0; i++) {
-        const int32_t f = worker->frame.items[i];
-        most = cr_max(most, is_uneven(sim, f) ? h * cr_vec3_norm(sim->motion.om[f]) : 0.0);
-    }
-    return most > most_turned;
 }
 
 // Whether what the balance leaves is no gain. Velocities are those of the end of the part after it.
@@ -415,6 +400,20 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
     return CAROM_OK;
 }
 
+// A contact under the force F stands eps F h^2 deep. If that h were a part's, a heap at rest that
+// is suddenly stepped in 2^k parts would be lifted by nearly all of its give, and its weight times
+// that is energy. So eps grows by 4^k there, and the depth is that of the whole step. But a
+// contact stops what it meets, in one part, but for eps m of its speed: beyond `softest` it would
+// be a spring that throws back. Shorter parts than that are taken for what hits hard, not for what
+// rests, and contacts become as much stiffer in them again.
+static const double softest = 1.0 / 64; // 32 parts at the default compliance
+
+static double soft_by(const cr_sim* sim, double h)
+{
+    const double parts = sim->model->world.dt / h, most = softest / sim->model->world.compliance;
+    return cr_max(1.0, cr_min(parts * parts, most / parts * (most / parts)));
+}
+
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
                             double to)
 {
@@ -423,6 +422,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .bodies = &model->bodies,
         .motion = (cr_motion*)&sim->motion,
         .h = h,
+        .soft = soft_by(sim, h),
         .sheet = model->sheet,
         .material = model->material,
         .sheet_node = model->sheet_node,
@@ -642,7 +642,8 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     const int32_t contacts = result->contact.count;
     const int first = from == sim->leg.from;
     carom_status status = CAROM_OK;
-    result->again = 0;
+    result->again = result->gains = 0;
+    result->turn = 0.0;
     cr_island_aim(sim, worker, h, first && to == sim->leg.to ? sim->aimed : NULL);
     worker->balance.count = worker->bounced = 0;
     cr_expect_forget(sim, worker);
@@ -673,8 +674,9 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
             return status;
         }
     }
-    const int fair = is_fair(sim, worker, h);
-    if (worker->fair && (!fair || whirls(sim, worker, h))) {
+    result->gains = !is_fair(sim, worker, h);
+    result->turn = turn_in(sim, worker, h, NULL);
+    if (worker->fair && (result->gains || result->turn > worker->most_turn)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
     if (!alone) {
@@ -690,8 +692,6 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     }
     if (status == CAROM_OK) {
         advance(sim, worker, h, from, to);
-        result->gains |= !fair;
-        result->turn = cr_max(result->turn, turn_in(sim, worker, h, sim->next.om));
     }
     return status;
 }
@@ -699,37 +699,98 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
 void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t index)
 {
     cr_island_result* result = &sim->island.items[index];
-    result->contact.count = result->impacts = result->gains = 0;
-    result->turn = 0.0;
+    result->contact.count = result->impacts = 0;
     cr_record_clear(&result->record);
     rewind_members(sim, worker);
 }
 
-// The step as `parts` equal parts. Fails as a whole. fair: a part that gained energy, or in which
-// something turned too far, is a failure, too.
-static carom_status try_parts(cr_sim* sim, cr_worker* worker, int32_t index, int32_t parts,
-                              int fair)
+// One part, from `at` to at + size of `end`; whoever is hit and carried by cloth takes it again.
+// Where it fails nothing is left of it.
+static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, int64_t at,
+                             int64_t size, int64_t end)
 {
+    cr_island_result* result = &sim->island.items[index];
+    const int32_t contacts = result->contact.count, impacts = result->impacts;
+    carom_status status;
+    cr_carried_forget(sim, worker);
+    do {
+        status = cr_island_part(sim, worker, index, sim->leg.h * ((double)size / (double)end),
+                                cr_sim_along(&sim->leg, (double)at / (double)end),
+                                cr_sim_along(&sim->leg, (double)(at + size) / (double)end));
+    } while (status == CAROM_OK && result->again);
+    if (status != CAROM_OK) {
+        result->contact.count = contacts;
+        result->impacts = impacts;
+    }
+    return status;
+}
+
+// A part of 2^-halvings of the step was not solved, gained energy or turned something too far: how
+// often it has to be halved for that.
+static int32_t halvings_after(const cr_sim* sim, const cr_island_result* result, int32_t halvings)
+{
+    const int32_t turned = halvings_for(sim, halvings, result->turn);
+    return result->turn > most_turned && turned > halvings ? turned : halvings + 1;
+}
+
+// The step in parts of 2^-halvings of it. One that is not solved is halved, alone, down to
+// 2^-finest of the step; after those that are, longer ones are tried again, after twice as many
+// each time that led nowhere, but none longer than at first. fair: a part that gains energy, or in
+// which something turns too far, is halved for that, down to 2^-CR_SIM_FAIR. A zone that had too
+// little room gets more instead and waits for the next try.
+static carom_status go_through(cr_sim* sim, cr_worker* worker, int32_t index, int32_t finest,
+                               int fair)
+{
+    cr_island_result* result = &sim->island.items[index];
+    const int64_t end = (int64_t)1 << finest; // of `at`, in the smallest parts
+    const double turn = fair ? turn_in(sim, worker, sim->leg.h, sim->state.om) : 0.0;
+    const int32_t first = halvings_for(sim, 0, turn);
+    int32_t halvings = first;
+    int64_t solved = 0, wait = 1; // parts since the last change, and how many there are to be
     cr_island_rewind(sim, worker, index);
-    for (int32_t part = 0; part < parts; part++) {
-        const cr_island_result* result = &sim->island.items[index];
-        carom_status status;
-        cr_carried_forget(sim, worker);
-        do {
-            status = cr_island_part(sim, worker, index, sim->leg.h / parts,
-                                    cr_sim_along(&sim->leg, (double)part / parts),
-                                    cr_sim_along(&sim->leg, (double)(part + 1) / parts));
-        } while (status == CAROM_OK && result->again);
-        if (status != CAROM_OK) {
-            return status;
+    result->parts = 0;
+    for (int64_t at = 0; at < end;) {
+        const int64_t size = end >> halvings;
+        result->report.cramped = 0;
+        if (fair) {
+            worker->fair = halvings < CR_SIM_FAIR && halvings < finest;
+            worker->most_turn = halvings < most_fair(sim) ? most_turned : HUGE_VAL;
         }
-        if (fair &&
-            (result->gains || (result->turn > most_turned && parts < 1 << most_fair(sim)))) {
-            return CAROM_ERR_NO_CONVERGENCE;
+        result->status = try_part(sim, worker, index, at, size, end);
+        if (result->status == CAROM_ERR_NO_CONVERGENCE) {
+            const int unfair = result->gains || result->turn > most_turned;
+            if (fair && !unfair && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
+                // where twice a body was not where it wanted to be, iterates look by themselves
+                result->hard = sim->retries >= MOST_WISHES && finest > 0;
+                if (!result->hard) {
+                    cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
+                }
+                result->narrow = 1;
+                return CAROM_OK;
+            }
+            if (halvings == finest) {
+                result->parts = (int32_t)end;
+                return result->status;
+            }
+            wait = result->parts > 0 && wait < end ? 2 * wait : wait;
+            solved = 0;
+            halvings = halvings_after(sim, result, halvings);
+            continue;
         }
+        if (result->status != CAROM_OK) {
+            return result->status;
+        }
+        result->parts++;
+        at += size;
         if (cr_expect_missed(sim, worker)) {
-            sim->island.items[index].narrow = 1;
+            result->narrow = 1;
             return CAROM_OK; // the look around was too narrow: all of it is done again
+        }
+        solved++;
+        if (halvings > first && at % (2 * size) == 0 && solved >= wait &&
+            2.0 * result->turn <= most_turn) {
+            halvings--;
+            solved = 0;
         }
     }
     return CAROM_OK;
@@ -753,63 +814,18 @@ void cr_island_ease(cr_worker* worker, double share)
 
 // Not solved in any number of parts: what is light and wedged between heavy things may have no
 // motion that its friction allows. A step with less friction is the lesser evil, and it is
-// reported: half of it, then a quarter, then none, each as a whole and in a few parts, no more than
-// any step may have.
+// reported: half of it, then a quarter, then none, in a few parts, no more than any step may have.
 static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     static const double share[] = {0.5, 0.5, 0.0}; // of what is left
-    static const int32_t parts[] = {1, 4, 16};
-    const int32_t most = 1 << sim->model->world.max_halvings;
+    const int32_t most = sim->model->world.max_halvings, finest = most < 4 ? most : 4;
     cr_island_result* result = &sim->island.items[index];
-    for (int s = 0; s < 3 && cr_island_rubs(worker); s++) {
+    carom_status status = CAROM_ERR_NO_CONVERGENCE;
+    for (int s = 0; s < 3 && status == CAROM_ERR_NO_CONVERGENCE && cr_island_rubs(worker); s++) {
         cr_island_ease(worker, share[s]);
-        for (int p = 0; p < 3 && parts[p] <= most; p++) {
-            result->parts = parts[p];
-            result->eased = 1;
-            result->status = try_parts(sim, worker, index, result->parts, 0);
-            if (result->status != CAROM_ERR_NO_CONVERGENCE) {
-                return;
-            }
-        }
+        result->eased = 1;
+        status = go_through(sim, worker, index, finest, 0);
     }
-}
-
-// The step in 1, 2, 4, ... parts, until it is solved. A zone that had too little room gets more
-// instead and waits for the next try. False: there is no such number, or (fair) none that gains no
-// energy and turns nothing too far: *gained.
-static int try_halvings(cr_sim* sim, cr_worker* worker, int32_t index, int fair, int* gained)
-{
-    cr_island_result* result = &sim->island.items[index];
-    const double turn = fair ? turn_in(sim, worker, sim->leg.h, sim->state.om) : 0.0;
-    *gained = halvings_for(sim, 0, turn) > 0;
-    for (int32_t halving = halvings_for(sim, 0, turn); halving <= sim->model->world.max_halvings;
-         halving++) {
-        if (*gained && halving > CR_SIM_FAIR) {
-            return 0;
-        }
-        result->parts = 1 << halving;
-        result->report.cramped = 0;
-        result->status = try_parts(sim, worker, index, result->parts, fair);
-        if (result->status != CAROM_ERR_NO_CONVERGENCE) {
-            return 1;
-        }
-        *gained |= result->gains;
-        if (fair && !result->gains && result->turn > most_turned && halving < most_fair(sim)) {
-            halving = halvings_for(sim, halving, result->turn) - 1; // at once
-            *gained = 1;
-            continue;
-        }
-        if (!result->gains && result->report.cramped > 0 && sim->retries < MOST_WIDENINGS) {
-            // where twice a body was not where it wanted to be, iterates look around by themselves
-            result->hard = sim->retries >= MOST_WISHES && sim->model->world.max_halvings > 0;
-            if (!result->hard) {
-                cr_expect_widen(sim, worker, sim->retries < MOST_WISHES);
-            }
-            result->narrow = 1;
-            return 1;
-        }
-    }
-    return 0;
 }
 
 static carom_status take_candidates(const cr_near* near, const cr_island* island, cr_worker* worker)
@@ -861,10 +877,11 @@ static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
                                   ? sim->model->world.max_iterations
                                   : CR_SIM_HOPEFUL;
     worker->fair = sim->model->world.max_halvings > 0;
+    worker->most_turn = HUGE_VAL;
     result->parts = 1;
     result->status = cr_parts_crowded(sim, worker) && sim->model->world.max_halvings > 0
                          ? CAROM_ERR_NO_CONVERGENCE
-                         : try_parts(sim, worker, index, 1, 0);
+                         : go_through(sim, worker, index, 0, 0);
     result->hard = result->narrow || result->status == CAROM_ERR_NO_CONVERGENCE;
     result->narrow = result->hard;
 }
@@ -880,13 +897,9 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     }
     worker->most_cramped = sim->retries < MOST_WIDENINGS ? MOST_CRAMPED : INT32_MAX;
     worker->most_iterations = sim->model->world.max_iterations;
-    // first so that nothing gains energy, and where that cannot be had, so that it is solved
-    int gained;
-    int done = try_halvings(sim, worker, index, 1, &gained);
-    if (!done && gained) {
-        done = try_halvings(sim, worker, index, 0, &gained);
-    }
-    if (!done) {
+    if (go_through(sim, worker, index, sim->model->world.max_halvings, 1) ==
+        CAROM_ERR_NO_CONVERGENCE) {
+        worker->fair = 0;
         ease(sim, worker, index);
     }
 }

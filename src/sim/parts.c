@@ -119,6 +119,7 @@ static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, cons
     worker->looks = 1;
     worker->last = part->last;
     worker->fair = !part->last && part->halvings < CR_SIM_FAIR;
+    worker->most_turn = worker->sheet.count > 0 ? HUGE_VAL : CR_SIM_TURNED;
     worker->share = part->share;
     worker->most_iterations =
         part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
@@ -150,11 +151,11 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
 }
 
 // Parts in which nothing goes farther than the shortest edge there is: longer ones take more
-// iterates than shorter ones take parts, unless a sheet is taut.
-static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker)
+// iterates than shorter ones take parts, unless a sheet is taut. At least `least` halvings.
+static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker, int32_t least)
 {
     const double edge = cr_expect_edge(sim, worker), way = cr_expect_way(sim, worker);
-    int32_t halvings = worker->sheet.count > 0 ? 0 : cr_island_whirl(sim, worker);
+    int32_t halvings = least;
     while (halvings < sim->model->world.max_halvings &&
            ldexp(way, -halvings) > step_of_edge * edge) {
         halvings++;
@@ -174,7 +175,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     worker->expect = &sim->part;
     cr_island_rewind(sim, worker, index);
     result->parts = 0;
-    int32_t halvings = first_halvings(sim, worker);
+    const int32_t least = worker->sheet.count > 0 ? 0 : cr_island_whirl(sim, worker);
+    int32_t halvings = first_halvings(sim, worker, least);
     int64_t quick = 0, wait = 1; // such parts since the last change, and how many there are to be
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
@@ -211,7 +213,7 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return; // the look around was too narrow: all of it is done again
         }
         quick += result->report.strides - before <= QUICK ? SLOW : 1;
-        if (halvings > 0 && at % (2 * size) == 0 && quick >= SLOW * wait) {
+        if (halvings > least && at % (2 * size) == 0 && quick >= SLOW * wait) {
             halvings--;
             quick = 0;
         }

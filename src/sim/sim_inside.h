@@ -17,6 +17,9 @@
 // converges takes less than ten as a rule.
 enum { CR_SIM_HOPEFUL = 20 };
 
+// rad: what impacts and friction in a part may bring its bodies to, see island.c.
+#define CR_SIM_TURNED 2.0
+
 // A step that gains energy, which a shorter one does less, is halved this often for that.
 enum { CR_SIM_FAIR = 5 };
 
@@ -48,8 +51,8 @@ typedef struct cr_island_result {
     int32_t eased; // nonzero: solved with less friction than it has
     int32_t hard;  // nonzero: it has cloth, and one solve did not do
     int32_t again; // nonzero: the last part has to be taken again, see carried.h
-    int32_t gains; // nonzero: the last try was solved but gained energy
-    double turn;   // rad, of a member in a part of the last try, at most
+    int32_t gains; // nonzero: the last part was solved but gained energy
+    double turn;   // rad, of a member in it, at most
     double missed; // residual of the last zone that was not solved
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
@@ -76,7 +79,8 @@ typedef struct cr_worker {
     const cr_closest* closest; // [candidate_count] where that begins
     int32_t most_iterations;   // of one zone
     int32_t looks;             // nonzero: an iterate that wants more room has it looked at
-    int32_t fair;              // nonzero: a part that gains energy counts as not solved
+    int32_t fair;              // nonzero: a part that gains energy counts as not solved,
+    double most_turn;          // rad, and one in which a member turns by more
     int32_t last;              // nonzero: shorter parts than this are not taken
     double share;              // 0..1, of their friction that candidates have then
     int32_t rounds;            // times a part was taken again for what cloth carries

@@ -90,6 +90,11 @@ static const scene scenes[] = {
           "'corners'"),
      0},
     {"box on a sheet whose corner is driven into the ground", 12, TIPS(GROUND, "[0]"), 0},
+    {"disc that spins, in parts", 6,
+     "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': "
+     "[" GROUND ", " GRAD_SCENES_WHIRL
+     "], 'parameters': [" RIGID("low") ", " RIGID("disc") ", " OF_GROUND ", " WORLD "]}",
+     0},
     {"damping", 8,
      "{'carom': 1, 'world': {'dt': 0.02}, 'bodies': [" GROUND ","
      "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.1]}}, 'position': [0.1, 0.2, 0.09],"

@@ -448,10 +448,7 @@ static inline void kit_watch_energy(kit* k)
     const double now = kit_energy_of(k, k->sim);
     k->size = fmax(k->size, e.kinetic + fabs(e.gravity) + e.elastic);
     const double noise = kit_energy_noise * k->size + kit_solver_noise * e.kinetic;
-    // a step in parts gives way less (lam goes with the square of a part's length): what stood deep
-    // is lifted by force times depth, twice of what was stored
-    const double back = carom_sim_info(k->sim).parts > 1 ? 2.0 * k->stored : k->stored;
-    const double rise = now - k->energy - back - noise;
+    const double rise = now - k->energy - k->stored - noise;
     if (!k->driven && !(rise <= 0.0)) {
         if (!(rise <= k->most_rise)) {
             k->most_rise = rise;

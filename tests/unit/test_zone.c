@@ -66,6 +66,7 @@ static world* world_make(int32_t ends, double half, cr_vec3 start, double reach)
         w->obstacle[i] = held;
     }
     w->task = (cr_zone_task){.bodies = &w->set,
+                             .soft = 1.0,
                              .motion = &w->motion,
                              .h = h,
                              .frame_count = 1,
