@@ -10,6 +10,13 @@
 static const double step_tolerance = 1e-14;
 static const double step_allowed = 1e-9;
 static const double still_shrinking = 0.25;
+// Below this part of the free motion it is believed that a zone with sheets goes on shrinking as it
+// did in its last step.
+static const double steady_allowed = 1e-6;
+// A hopeful zone (zone.h) is given up where its steps are not this much shorter than the first, so
+// many iterations later: those that end in ten are a hundred times shorter then.
+static const double soon_shorter = 0.1;
+enum { SOON_SHORTER = 6 };
 // Where steps do not shrink the gaps' own round-off may be all that is left of them, see
 // `trembles`; but more than this part of the free motion is never taken for that.
 static const double most_tremor = 1e-6;
@@ -152,6 +159,15 @@ static int leaves_nothing(const cr_zone* zone, double size, double bent)
         nearest = cr_min(nearest, line->row.at.distance);
     }
     return size * size <= step_tolerance * nearest * deepest && bent <= step_tolerance * deepest;
+}
+
+// What is left to do after a step of a sheet, which bends in ways of its own, is told by the step
+// before: where steps shrink they do so ever faster, so it is less than size (size / last). The
+// rows have to give way as their tangents said.
+static int foresees_nothing(const cr_zone* zone, double size, double last, double scale)
+{
+    return zone->task->member_sheet_count > 0 && isfinite(last) && size <= steady_allowed * scale &&
+           size * size <= step_tolerance * scale * last;
 }
 
 // What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
@@ -484,6 +500,7 @@ static carom_status iterate(cr_zone* zone, search* s)
 {
     double size = HUGE_VAL, last = HUGE_VAL; // of the step, and of the one before
     double bent = HUGE_VAL;                  // see bent_by
+    double longest = 0.0;                    // the first step
     int32_t cramped = zone->report.cramped, in_vain = 0;
     int falls = 0;       // nonzero: P is there to be compared with
     if (s->rows_stand) { // the points have yet to follow
@@ -515,6 +532,10 @@ static carom_status iterate(cr_zone* zone, search* s)
             break;
         }
         zone->report.strides += size > s->allowed;
+        longest = it == 0 ? size : longest;
+        if (zone->task->hopeful && it >= SOON_SHORTER && !(size <= soon_shorter * longest)) {
+            break;
+        }
         const double bent_before = bent;
         bent = bent_by(zone);
         const int last_one = leaves_nothing(zone, size, bent);
@@ -545,6 +566,7 @@ static carom_status iterate(cr_zone* zone, search* s)
         const int straight = bent <= s->rounded || !(bent <= still_shrinking * bent_before);
         const int done =
             size <= step_tolerance * s->scale || last_one ||
+            (bent <= s->rounded && foresees_nothing(zone, size, last, s->scale)) ||
             (stands && straight && (size <= s->allowed || trembles(zone, size, s->scale)));
         if (s->step == 1.0 && done && zone->looks == looks) {
             return CAROM_OK;
@@ -620,7 +642,8 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     cr_zone_point_place(zone);
     s.step = set_out(zone);
     status = zone->seen == CAROM_OK ? iterate(zone, &s) : zone->seen;
-    if (status == CAROM_ERR_NO_CONVERGENCE && holds && !s.cramped && zone->seen == CAROM_OK) {
+    if (status == CAROM_ERR_NO_CONVERGENCE && holds && !task->hopeful && !s.cramped &&
+        zone->seen == CAROM_OK) {
         status = get_hold(zone, &s);
     }
     if (!s.rows_stand) {

@@ -68,6 +68,8 @@ typedef struct cr_zone_task {
     int32_t most_cramped;  // iterates in a row that want more room, after which it asks for that
     double friction_speed; // m/s
     int32_t max_iterations;
+    // nonzero: shorter parts are the better way where iterates do not shrink soon
+    int32_t hopeful;
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
     // of the way back alone

@@ -50,6 +50,7 @@ typedef struct cr_zone_line {
     cr_vec3 rub;                    // friction direction that goes with it
     cr_vec3 sigma;                  // friction direction as an unknown of its own, at most 1 long
     int32_t active;                 // in the current working set
+    int32_t wanted;                 // nonzero: in one of this Newton step
     double lam_before;              // kg m, at the start of the Newton step
     double s, ds, dlam, miss, push; // of the interior point: slack, steps, residuals
     int32_t members;                // candidates that measure this distance

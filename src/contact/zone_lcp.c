@@ -4,7 +4,7 @@
 // Rounds of exchange before the interior point takes over: a good start needs one or two. In a zone
 // with cloth and not too many rows the working set is looked for among the multipliers before that:
 // a factor of a sheet costs as much as many rows.
-enum { MOST_ROUNDS = 12, PATIENCE = 2, MOST_DUAL = 200 };
+enum { MOST_ROUNDS = 12, PATIENCE = 2, SEARCHES = 3, MOST_DUAL = 200 };
 // A multiplier or a gap counts as negative when it is so by more than round-off, relative to the
 // largest one.
 static const double sign_noise = 1e-12;
@@ -90,6 +90,7 @@ static int32_t exchange(cr_zone* zone)
                                        : line->ahead < -sign_noise * most_gap;
         if (wrong) {
             line->active = !line->active;
+            line->wanted = 1;
             changed++;
         }
     }
@@ -107,12 +108,12 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
 {
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
-        line->active = line->row.lam > 0.0 || line->row.gap < 0.0;
+        line->active = line->wanted = line->row.lam > 0.0 || line->row.gap < 0.0;
     }
     const int dual = cr_zone_lcp_dual(zone);
-    for (int round = 0; round < (dual ? 2 * PATIENCE : MOST_ROUNDS); round++) {
+    for (int round = 0; round < (dual ? PATIENCE + SEARCHES : MOST_ROUNDS); round++) {
         carom_status status =
-            round == PATIENCE && dual ? cr_zone_dual_find(zone, friction) : CAROM_OK;
+            round >= PATIENCE && dual ? cr_zone_dual_find(zone, friction) : CAROM_OK;
         if (status == CAROM_OK) {
             status = solve_set(zone, friction);
         }

@@ -187,15 +187,42 @@ double cr_expect_edge(const cr_sim* sim, const cr_worker* worker)
     return least;
 }
 
-double cr_expect_way(const cr_sim* sim, const cr_worker* worker)
+static double frame_way(const cr_sim* sim, int32_t f)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    return cr_carry_length(&sim->whole.carry[bodies->frame_body[f]], bodies->extent[f]);
+}
+
+double cr_expect_frame_way(const cr_sim* sim, const cr_worker* worker)
+{
+    double most = 0.0;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        most = cr_max(most, frame_way(sim, worker->frame.items[i]));
+    }
+    return most;
+}
+
+double cr_expect_near_way(const cr_sim* sim, const cr_worker* worker)
 {
     const cr_body_set* bodies = &sim->model->bodies;
     double most = 0.0;
-    for (int32_t i = 0; i < worker->frame.count; i++) {
-        const int32_t f = worker->frame.items[i];
-        most = cr_max(most,
-                      cr_carry_length(&sim->whole.carry[bodies->frame_body[f]], bodies->extent[f]));
+    int32_t last = -1;
+    for (int32_t i = 0; i < worker->candidate_count; i++) {
+        for (int k = 0; k < 4; k += 3) {
+            const int32_t b = bodies->vertex_body[worker->candidate[i].pair.v[k]];
+            if (bodies->kind[b] == CR_BODY_RIGID && b != last) {
+                most = cr_max(most, frame_way(sim, bodies->frame[b]));
+                last = b;
+            }
+        }
     }
+    return most;
+}
+
+double cr_expect_sheet_way(const cr_sim* sim, const cr_worker* worker)
+{
+    const cr_body_set* bodies = &sim->model->bodies;
+    double most = 0.0;
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {

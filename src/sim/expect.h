@@ -19,9 +19,12 @@ void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from,
 void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double to);
 
 // The shortest edge of a worker's sheets at the start of the step, and the longest way that any of
-// its members goes in it by its speed. m
+// its frames, of its frames that some candidate is of, and of its sheets' nodes goes in it by its
+// speed. m
 double cr_expect_edge(const cr_sim* sim, const cr_worker* worker);
-double cr_expect_way(const cr_sim* sim, const cr_worker* worker);
+double cr_expect_frame_way(const cr_sim* sim, const cr_worker* worker);
+double cr_expect_near_way(const cr_sim* sim, const cr_worker* worker);
+double cr_expect_sheet_way(const cr_sim* sim, const cr_worker* worker);
 
 // Nobody has wanted anything yet.
 void cr_expect_forget(cr_sim* sim, const cr_worker* worker);

@@ -8,9 +8,9 @@
 
 // A zone that does not converge for want of room is tried this often with more before it is split.
 enum { MOST_WIDENINGS = 6 };
-// After so many cramped iterates in a row a zone asks for a widening, while there are any left, and
-// one with cloth to be taken in parts.
-enum { MOST_CRAMPED = 3 };
+// After so many cramped iterates in a row a zone asks for a widening, while there are any left.
+// Cloth that wants more room once is taken in parts, where it has it.
+enum { MOST_CRAMPED = 3, MOST_CRAMPED_CLOTH = 1 };
 // rad: a step in which a body turns by more is taken in parts, at most 2^CR_SIM_FAIR. A body that
 // is uneven has no mean spin beyond that, so its free rotation does not keep its energy
 // (docs/rotation.md), and where it touches something the gap at the end of the step has several
@@ -473,6 +473,7 @@ static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, do
     task.wish = sim->wish;
     task.most_cramped = worker->most_cramped;
     task.max_iterations = worker->most_iterations;
+    task.hopeful = worker->hopeful;
     cr_parts_view view = {sim, worker, &task};
     if (worker->looks) {
         task.node_wish = sim->node_wish;
@@ -850,7 +851,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     worker->expect = &sim->whole;
-    worker->looks = worker->fair = 0;
+    worker->looks = worker->fair = worker->hopeful = 0;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
@@ -872,7 +873,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
 static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     cr_island_result* result = &sim->island.items[index];
-    worker->most_cramped = MOST_CRAMPED;
+    worker->most_cramped = MOST_CRAMPED_CLOTH;
     worker->most_iterations = sim->model->world.max_iterations < CR_SIM_HOPEFUL
                                   ? sim->model->world.max_iterations
                                   : CR_SIM_HOPEFUL;

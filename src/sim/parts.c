@@ -12,6 +12,10 @@ enum { CROWDED = 40 };
 // one: where rows come and go the shortest parts take a dozen as well, and a step that waited for a
 // quick one would go on in them to its end.
 enum { QUICK = 7, SLOW = 3 };
+// Parts that are halved no more often than this against the first are given up early where they do
+// not converge soon, as long as they can be halved more often than so; shorter ones do what they
+// can, for there it may be the friction that leads nowhere, and soon there is nothing shorter left.
+enum { HOPEFUL = 2 };
 // Of the shortest edge, how far things go in a part at first.
 static const double step_of_edge = 1.0;
 
@@ -91,7 +95,8 @@ typedef struct stretch {
     double h, from, to;
     double share; // of its friction
     int32_t halvings;
-    int32_t last; // nonzero: it is not to be halved
+    int32_t last;    // nonzero: it is not to be halved
+    int32_t hopeful; // nonzero: it is to be where it does not converge soon
 } stretch;
 
 carom_status cr_parts_look(void* user, double along)
@@ -118,6 +123,7 @@ static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, cons
     cr_expect_part(sim, worker, part->h, part->from, part->to);
     worker->looks = 1;
     worker->last = part->last;
+    worker->hopeful = part->hopeful;
     worker->fair = !part->last && part->halvings < CR_SIM_FAIR;
     worker->most_turn = worker->sheet.count > 0 ? HUGE_VAL : CR_SIM_TURNED;
     worker->share = part->share;
@@ -151,16 +157,34 @@ static carom_status try_part(cr_sim* sim, cr_worker* worker, int32_t index, cons
 }
 
 // Parts in which nothing goes farther than the shortest edge there is: longer ones take more
-// iterates than shorter ones take parts, unless a sheet is taut. At least `least` halvings.
-static int32_t first_halvings(const cr_sim* sim, const cr_worker* worker, int32_t least)
+// iterates than shorter ones take parts, unless a sheet is taut.
+static int32_t halvings_of(const cr_sim* sim, double way, double edge)
 {
-    const double edge = cr_expect_edge(sim, worker), way = cr_expect_way(sim, worker);
-    int32_t halvings = least;
+    int32_t halvings = 0;
     while (halvings < sim->model->world.max_halvings &&
            ldexp(way, -halvings) > step_of_edge * edge) {
         halvings++;
     }
     return halvings;
+}
+
+// A frame that has nothing near it does not count, however fast: whether it is a member at all
+// hangs on boxes, which a turned picture of the scene has not. It is looked for where it would
+// matter.
+static carom_status first_halvings(cr_sim* sim, cr_worker* worker, int32_t* halvings)
+{
+    const double edge = cr_expect_edge(sim, worker);
+    const int32_t most = halvings_of(sim, cr_expect_frame_way(sim, worker), edge);
+    carom_status status = CAROM_OK;
+    *halvings = halvings_of(sim, cr_expect_sheet_way(sim, worker), edge);
+    if (most > *halvings) {
+        cr_expect_part(sim, worker, sim->leg.h, sim->leg.from, sim->leg.to);
+        worker->share = 1.0;
+        status = look_around(sim, worker);
+        const int32_t near = halvings_of(sim, cr_expect_near_way(sim, worker), edge);
+        *halvings = near > *halvings ? near : *halvings;
+    }
+    return status;
 }
 
 void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
@@ -176,7 +200,12 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_rewind(sim, worker, index);
     result->parts = 0;
     const int32_t least = worker->sheet.count > 0 ? 0 : cr_island_whirl(sim, worker);
-    int32_t halvings = first_halvings(sim, worker, least);
+    int32_t first = least;
+    result->status = worker->sheet.count > 0 ? first_halvings(sim, worker, &first) : CAROM_OK;
+    if (result->status != CAROM_OK) {
+        return;
+    }
+    int32_t halvings = first;
     int64_t quick = 0, wait = 1; // such parts since the last change, and how many there are to be
     double share = 1.0;
     for (int64_t at = 0; at < end;) {
@@ -187,7 +216,9 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
                               .to = cr_sim_along(&sim->leg, (double)(at + size) / (double)end),
                               .share = share,
                               .halvings = halvings,
-                              .last = halvings == finest};
+                              .last = halvings == finest,
+                              .hopeful = worker->sheet.count > 0 && halvings + HOPEFUL < finest &&
+                                         halvings <= first + HOPEFUL};
         result->status = try_part(sim, worker, index, &part);
         if (result->status == CAROM_ERR_NO_CONVERGENCE && !part.last) {
             wait = result->parts > 0 && wait < end ? 2 * wait : wait;

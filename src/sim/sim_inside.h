@@ -81,6 +81,7 @@ typedef struct cr_worker {
     int32_t looks;             // nonzero: an iterate that wants more room has it looked at
     int32_t fair;              // nonzero: a part that gains energy counts as not solved,
     double most_turn;          // rad, and one in which a member turns by more
+    int32_t hopeful;           // nonzero: shorter parts are the better way, see zone.h
     int32_t last;              // nonzero: shorter parts than this are not taken
     double share;              // 0..1, of their friction that candidates have then
     int32_t rounds;            // times a part was taken again for what cloth carries

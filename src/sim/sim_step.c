@@ -241,9 +241,9 @@ static void forget_hard(cr_sim* sim)
     }
 }
 
-// Everything through sim->leg, from sim->state to sim->next. *crowded: there are more candidates
-// than `most`, 0 for any number, and nothing has been done.
-static carom_status take_leg(cr_sim* sim, int32_t most, int* crowded, carom_error* error)
+// Everything through sim->leg, from sim->state to sim->next. CAROM_ERR_NO_CONVERGENCE: something
+// was not solved, or there are more candidates than `most`, 0 for any number.
+static carom_status take_leg(cr_sim* sim, int32_t most, carom_error* error)
 {
     cr_expect_step(sim);
     forget_hard(sim);
@@ -252,7 +252,6 @@ static carom_status take_leg(cr_sim* sim, int32_t most, int* crowded, carom_erro
                          .ahead = sim->whole.ahead,
                          .node_reach = sim->whole.node_reach,
                          .most = most};
-    *crowded = 0;
     for (int32_t retry = 0; retry <= MOST_RETRIES; retry++) {
         sim->retries = retry;
         if (sim->stop && *sim->stop) {
@@ -262,8 +261,7 @@ static carom_status take_leg(cr_sim* sim, int32_t most, int* crowded, carom_erro
         look.role = sim->any_hard ? sim->hard : NULL;
         look.fresh = retry > 0 && !sim->any_hard ? sim->fresh : NULL;
         carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
-        *crowded = status == CAROM_ERR_NO_CONVERGENCE;
-        if (*crowded) {
+        if (status == CAROM_ERR_NO_CONVERGENCE) {
             return status;
         }
         if (status == CAROM_OK) {
@@ -292,7 +290,6 @@ static carom_status take_leg(cr_sim* sim, int32_t most, int* crowded, carom_erro
         }
         for (int32_t i = 0; i < sim->island.count; i++) {
             if (sim->island.items[i].status != CAROM_OK) {
-                add_report(sim);
                 return refuse_island(sim, i, error);
             }
         }
@@ -341,37 +338,41 @@ static int32_t most_brought(const cr_sim* sim)
     return most < INT32_MAX ? (int32_t)most : INT32_MAX;
 }
 
-// The step in one leg, as a rule; where that is crowded in legs of 2^-k of it, as long as they can
-// be.
+// The step in one leg, as a rule; where that is crowded, or something in it is not solved in any
+// other way, in legs of 2^-k of it, as long as they can be.
 static carom_status take_legs(cr_sim* sim, carom_error* error)
 {
     const int32_t finest = sim->model->world.max_halvings;
     const int64_t end = (int64_t)1 << finest; // of `at`, in the shortest legs
     const int32_t most = most_brought(sim);
     int32_t halvings = 0;
+    int64_t calm = 0, wait = 1; // legs since the last change, and how many there are to be
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
         sim->leg = (cr_leg){.h = ldexp(sim->model->world.dt, -halvings),
                             .from = (double)at / (double)end,
                             .to = (double)(at + size) / (double)end};
-        int crowded;
-        carom_status status = take_leg(sim, halvings < finest ? most : 0, &crowded, error);
-        if (crowded) {
+        carom_status status = take_leg(sim, halvings < finest ? most : 0, error);
+        if (status == CAROM_ERR_NO_CONVERGENCE && halvings < finest) {
+            wait = at > 0 && wait < end ? 2 * wait : wait;
+            calm = 0;
             halvings++;
             continue;
         }
         if (status == CAROM_OK && at + size < end) {
             status = keep_leg(sim, error);
         }
+        add_report(sim);
         if (status == CAROM_OK) {
-            add_report(sim);
             status = commit(sim, error);
         }
         if (status != CAROM_OK) {
             return status;
         }
         at += size;
-        if (halvings > 0 && at % (2 * size) == 0 && sim->near.brought < most / 4) {
+        calm++;
+        if (halvings > 0 && at % (2 * size) == 0 && calm >= wait && sim->near.brought < most / 4) {
+            calm = 0;
             halvings--;
         }
     }
@@ -384,6 +385,9 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
     sim->report = (cr_step_report){.least_gap = HUGE_VAL};
     cr_record_clear(&sim->earlier);
     const carom_status status = take_legs(sim, error);
+    if (status == CAROM_OK && error) {
+        *error = (carom_error){0}; // of a leg that was taken in two
+    }
     if (status != CAROM_OK && sim->leg.from > 0.0) {
         const carom_status back = cr_state_copy(&sim->state, &sim->begin);
         CR_ASSERT(back == CAROM_OK); // it had the room
