@@ -70,7 +70,7 @@ static void test_apart_along_an_axis(void)
 static void test_edge_cases(void)
 {
     const cr_vec3 a[2] = {{0, 0, 0}, {1, 0, 0}}, b[2] = {{0.5, -1, 0}, {0.5, 1, 0}};
-    const cr_vec3 lost[1] = {{nan(""), 0, 0}};
+    const cr_vec3 lost[1] = {{(double)NAN, 0, 0}};
     CHECK(cr_hull_near(a, 2, b, 2, 1e-9));
     CHECK(cr_hull_near(a, 1, a, 1, 1e-300));
     CHECK(!cr_hull_near(a, 1, a + 1, 1, 0.5));
