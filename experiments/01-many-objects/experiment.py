@@ -15,7 +15,7 @@ RELEASED = {20: (1.15, 0.070, 265), 50: (3.08, 0.237, 295), 100: (5.27, 0.37, 34
             500: (33.4, 3.4, 764), 1000: (70.6, 7.45, 1278)}  # s forward, s backward of 20 steps, MB
 
 
-RUNS = 2  # of each size; the least processor time counts
+RUNS = 4  # of each size; the least processor time counts
 STILL = 1e-3  # m/s, what counts as rest
 ROLLING = 10.0  # 1/s, by which spins decay where rolling is resisted
 
