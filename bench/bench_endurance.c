@@ -4,6 +4,7 @@
 //     bench_endurance piles FROM COUNT [steps N] [bodies LEAST MOST] [rigid] [seconds S]
 // And one scene for a very long time: what it takes from memory may not grow.
 //     bench_endurance steps COUNT bench/endurance.json
+#include "../tests/held.h"
 #include "../tests/pile.h"
 #include "api/handles.h"
 #include "carom/sim.h"
@@ -181,25 +182,12 @@ static double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// J, at most so much do the contacts of the last step hold by their give, and may return.
-static double held(const carom_sim* sim, double h)
-{
-    double force = 0.0;
-    for (int32_t i = 0; i < carom_sim_contact_count(sim); i++) {
-        carom_contact c;
-        carom_sim_contact(sim, i, &c);
-        force += fabs(c.impulse[0] * c.normal[0] + c.impulse[1] * c.normal[1] +
-                      c.impulse[2] * c.normal[2]) /
-                 h;
-    }
-    return 0.5 * force * fmax(0.0, -carom_sim_info(sim).least_gap);
-}
-
 // Counts a step with what it was; one that fails says why.
 static carom_status step(const stage* s, tally* t)
 {
     carom_error error = {0};
-    const double before = carom_sim_energy(s->sim).total + held(s->sim, carom_model_dt(s->model));
+    const double before =
+        carom_sim_energy(s->sim).total + held_energy(s->sim, carom_model_dt(s->model));
     const int64_t calls = cr_memory_calls();
     t->steps++;
     const carom_status status = carom_sim_step(s->sim, &error);

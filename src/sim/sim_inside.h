@@ -49,7 +49,7 @@ typedef struct cr_island_result {
     int32_t impacts; // events, of all parts
     int32_t parts;
     int32_t eased; // nonzero: solved with less friction than it has
-    int32_t hard;  // nonzero: it has cloth, and one solve did not do
+    int32_t hard;  // nonzero: one look around did not do, see parts.h
     int32_t again; // nonzero: the last part has to be taken again, see carried.h
     int32_t gains; // nonzero: the last part was solved but gained energy
     double turn;   // rad, of a member in it, at most
@@ -106,9 +106,9 @@ struct cr_sim {
     cr_target* aimed;               // [frame_count] targets of the step taken as a whole
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_leg leg;                     // under way
-    cr_carry* scripted;             // [body_count] what is not moved by anything, over the step
-    cr_expect whole;                // of the leg: nobody leaves it, so islands do not meet
-    cr_expect part;                 // of the part of a step that looks around by itself
+    cr_carry* scripted;  // [body_count] what moves by script or not at all, over the step
+    cr_expect whole;     // of the leg: nobody leaves it, so islands do not meet
+    cr_expect part;      // of the part of a step that looks around by itself
     int32_t* hard;       // [body_count] > 0: of an island whose parts look around by themselves
     int32_t any_hard;    // nonzero: there is one
     int32_t* taking;     // [body_count] roles in such a part: who is not of the island is not there

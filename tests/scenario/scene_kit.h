@@ -11,6 +11,7 @@
 #include "carom/sim.h"
 #include "check.h"
 #include "collision/intersect_frame.h"
+#include "held.h"
 #include "math/quat.h"
 #include "sim/sim_inside.h"
 #include <stdarg.h>
@@ -427,21 +428,6 @@ static inline void kit_judge(kit* k)
     }
 }
 
-// What the contacts of the last step hold: each gives way by eps * lam and stores half of force
-// times depth. That much may come back when it lets go.
-static inline double kit_stored(const carom_sim* sim, double h)
-{
-    double force = 0.0;
-    for (int32_t i = 0; i < carom_sim_contact_count(sim); i++) {
-        carom_contact c;
-        carom_sim_contact(sim, i, &c);
-        force += fabs(c.impulse[0] * c.normal[0] + c.impulse[1] * c.normal[1] +
-                      c.impulse[2] * c.normal[2]) /
-                 h;
-    }
-    return 0.5 * force * fmax(0.0, -carom_sim_info(sim).least_gap);
-}
-
 static inline void kit_watch_energy(kit* k)
 {
     const carom_energy e = carom_sim_energy(k->sim);
@@ -458,7 +444,7 @@ static inline void kit_watch_energy(kit* k)
         check_failures++;
     }
     k->energy = now;
-    k->stored = kit_stored(k->sim, carom_model_dt(k->model));
+    k->stored = held_energy(k->sim, carom_model_dt(k->model));
 }
 
 // One step and all that must hold after it. 0 when the scenario cannot go on.
