@@ -20,9 +20,10 @@
 typedef struct tally {
     int64_t steps, failed, slow, split, eased, retries, gains, frames, crossing, lost, iterations;
     int64_t most_parts;
-    int64_t taken;     // blocks of memory, by steps
-    double most_gain;  // relative to the energy at play
-    int64_t gained_at; // the step of it
+    double most_residual; // of the equations of a step that was accepted
+    int64_t taken;        // blocks of memory, by steps
+    double most_gain;     // relative to the energy at play
+    int64_t gained_at;    // the step of it
     double seconds;
 } tally;
 
@@ -35,6 +36,8 @@ typedef struct bounds {
 
 // Of exact balls the give of a contact may overlap, relative to the radius.
 static const double give = 1e-4;
+// What may be left of the equations of a step that was accepted, of the largest force in them.
+static const double solved = 1e-5;
 // A gain below this part of the energy at play is round-off.
 static const double gain_noise = 1e-8;
 
@@ -152,6 +155,7 @@ static void add(tally* sum, const tally* t)
     sum->crossing += t->crossing;
     sum->lost += t->lost;
     sum->iterations += t->iterations;
+    sum->most_residual = fmax(sum->most_residual, t->most_residual);
     sum->most_parts = t->most_parts > sum->most_parts ? t->most_parts : sum->most_parts;
     if (t->most_gain > sum->most_gain) {
         sum->most_gain = t->most_gain;
@@ -166,11 +170,11 @@ static void tell(const tally* t)
            "%lld wider looks, "
            "%lld of %lld frames intersect, %lld not finite, %lld gained energy (most %.2g, in step "
            "%lld), "
-           "%.2f iterations a step, %.1f s\n",
+           "residual at most %.1g, %.2f iterations a step, %.1f s\n",
            (long long)t->steps, (long long)t->failed, (long long)t->slow, (long long)t->split,
            (long long)t->most_parts, (long long)t->eased, (long long)t->retries,
            (long long)t->crossing, (long long)t->frames, (long long)t->lost, (long long)t->gains,
-           t->most_gain, (long long)t->gained_at,
+           t->most_gain, (long long)t->gained_at, t->most_residual,
            t->steps > 0 ? (double)t->iterations / (double)t->steps : 0.0, t->seconds);
 }
 
@@ -206,6 +210,7 @@ static carom_status step(const stage* s, tally* t)
     t->retries += info.retries;
     t->most_parts = info.parts > t->most_parts ? info.parts : t->most_parts;
     t->eased += info.eased > 0;
+    t->most_residual = isfinite(info.residual) ? fmax(t->most_residual, info.residual) : HUGE_VAL;
     t->iterations += info.iterations;
     t->gains += !(gain <= gain_noise);
     if (gain > t->most_gain) {
@@ -376,5 +381,5 @@ int main(int argc, char** argv)
     }
     printf("all %d piles, %d that could not begin: ", count, refused);
     tell(&sum);
-    return refused + sum.failed + sum.crossing + sum.lost > 0;
+    return refused + sum.failed + sum.crossing + sum.lost > 0 || !(sum.most_residual <= solved);
 }

@@ -70,6 +70,10 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->numbers);
     cr_array_release(&zone->dual);
     cr_array_release(&zone->dual_set);
+    cr_array_release(&zone->clump);
+    cr_array_release(&zone->clump_block);
+    cr_array_release(&zone->clump_line);
+    cr_zone_destroy(zone->own);
     cr_zone_matrix_release(&zone->matrix);
     cr_zone_dense_release(zone);
     cr_memory_free(zone);
@@ -305,12 +309,18 @@ static double slope(cr_zone* zone)
 // point: from then on P has to fall, and the step is halved until it does.
 enum { PATIENCE = 30, PATIENCE_CLOTH = 5, MOST_HALVINGS = 12 };
 
+static int sleeps(const cr_zone* zone, const cr_zone_line* line)
+{
+    return line->block_count > 0 && zone->block.items[line->block[0]].asleep;
+}
+
 // Friction has no such function; but only what carries a load has friction.
 static int loaded_rubs(const cr_zone* zone)
 {
     int rubs = 0;
     for (int32_t i = 0; i < zone->line.count && zone->rubbing; i++) {
-        rubs |= zone->line.items[i].row.lam > 0.0 && zone->line.items[i].mu > 0.0;
+        const cr_zone_line* line = &zone->line.items[i];
+        rubs |= line->row.lam > 0.0 && line->mu > 0.0 && !sleeps(zone, line);
     }
     return rubs;
 }
@@ -366,7 +376,7 @@ carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
     zone->fresh = 1;
     zone->seen = CAROM_OK;
     zone->looks = zone->steady = 0;
-    zone->stick = task->h * task->friction_speed;
+    zone->stick = zone->oil = task->h * task->friction_speed;
     zone->rubbing = zone->holds = 0;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         zone->rubbing |= task->candidate[i].friction > 0.0;
@@ -447,6 +457,14 @@ static double set_out(cr_zone* zone)
     return cr_zone_check_step(zone, 0.0);
 }
 
+// Whatever is oiled, or all, is to be solved anew.
+static void wake(cr_zone* zone, int all)
+{
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        zone->block.items[b].asleep &= !(all || zone->block.items[b].oiled);
+    }
+}
+
 // What a search for the solution goes by.
 typedef struct search {
     double scale;       // m, the free motion
@@ -456,6 +474,7 @@ typedef struct search {
     int32_t patience;   // those before P has to fall, without friction
     double step;        // part of the last step that was taken
     int32_t cramped;    // nonzero: it ended because it wanted more room
+    int32_t hasty;      // nonzero: where it goes round in circles there is another way
     int32_t rows_stand; // nonzero: the last step was too short to change the rows it began with
 } search;
 
@@ -478,6 +497,7 @@ static carom_status restart(cr_zone* zone, search* s)
     if (status == CAROM_OK) {
         zone->along = 0.0;
         zone->fresh = 1;
+        wake(zone, 1);
         place_anew(zone);
         s->step = set_out(zone);
         status = zone->seen;
@@ -493,23 +513,162 @@ static void step_blindly(cr_zone* zone)
     }
 }
 
+// What a Newton step says of what it moves.
+typedef struct pace {
+    double size;      // m
+    double bent;      // m, see bent_by
+    int32_t stands;   // nonzero: it is not much smaller than the last one
+    int32_t last_one; // nonzero: see leaves_nothing
+    int32_t calm;     // nonzero: when it is taken, all is solved
+} pace;
+
+// Of zones with no more bodies than this all are solved together: a dense matrix holds them.
+enum { FEW = 8 };
+
+// A Newton step of a zone, or of a clump of one as a zone. last: what the step before said.
+static carom_status take_step(cr_zone* zone, const search* s, const pace* last, pace* now)
+{
+    notice_friction(zone);
+    const carom_status status = cr_zone_newton_step(zone);
+    if (status != CAROM_OK) {
+        return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+    }
+    const double size = length(zone, zone->d);
+    if (!isfinite(size)) {
+        return CAROM_ERR_NO_CONVERGENCE;
+    }
+    now->size = size;
+    now->bent = bent_by(zone);
+    now->last_one = leaves_nothing(zone, size, now->bent);
+    now->stands = !(size <= still_shrinking * last->size);
+    // rows that take turns, as those of bricks edge to edge, have a bent give for ever
+    const int straight = now->bent <= s->rounded || !(now->bent <= still_shrinking * last->bent);
+    now->calm = size <= step_tolerance * s->scale || now->last_one ||
+                (now->bent <= s->rounded && foresees_nothing(zone, size, last->size, s->scale)) ||
+                (now->stands && straight && (size <= s->allowed || trembles(zone, size, s->scale)));
+    return CAROM_OK;
+}
+
+// The same of one clump, whose blocks know what the step before said.
+static carom_status step_clump(cr_zone* zone, const search* s, cr_zone_clump* clump, pace* now)
+{
+    cr_zone* own;
+    pace last = {0};
+    carom_status status = cr_zone_clump_enter(zone, clump, &own);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < own->block_count; i++) {
+        last.size = cr_max(last.size, own->block.items[i].last);
+        last.bent = cr_max(last.bent, own->block.items[i].bent);
+    }
+    status = take_step(own, s, &last, now);
+    cr_zone_clump_leave(zone, clump);
+    for (int32_t i = clump->block_begin; i < clump->block_end && status == CAROM_OK; i++) {
+        cr_zone_block* block = &zone->block.items[zone->clump_block.items[i]];
+        block->last = now->size;
+        block->bent = now->bent;
+    }
+    clump->calm = now->calm;
+    return status;
+}
+
+// Of all clumps that are awake; now is the worst of them.
+static carom_status step_clumps(cr_zone* zone, const search* s, pace* now)
+{
+    *now = (pace){.calm = 1};
+    memset(zone->d, 0, sizeof(double) * (size_t)zone->n);
+    notice_friction(zone);
+    zone->factored = 0;
+    for (int32_t c = 0; c < zone->clump.count; c++) {
+        pace one = {0};
+        if (zone->clump.items[c].asleep) {
+            continue;
+        }
+        const carom_status status = step_clump(zone, s, &zone->clump.items[c], &one);
+        if (status != CAROM_OK) {
+            return status;
+        }
+        now->size = cr_max(now->size, one.size);
+        now->bent = cr_max(now->bent, one.bent);
+        now->stands |= one.stands;
+        now->calm &= one.calm;
+    }
+    return CAROM_OK;
+}
+
+// What is solved moves no more, until something comes to it.
+static void fall_asleep(cr_zone* zone)
+{
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        cr_zone_block* block = &zone->block.items[b];
+        block->asleep |= zone->clump.items[block->clump].calm;
+    }
+}
+
+// What is joined by the lines of the iterate. *parted: nonzero where there are several clumps.
+static carom_status part(cr_zone* zone, int32_t* parted)
+{
+    int32_t spread = 0, clumps = 0, asleep = 0;
+    *parted = 0;
+    if (zone->task->whole || zone->task->member_sheet_count > 0 || zone->block_count <= FEW) {
+        return CAROM_OK;
+    }
+    carom_status status = cr_zone_clump_find(zone, &spread);
+    if (status == CAROM_OK && spread) {
+        status = cr_zone_line_collect(zone); // the same lines, with the friction that they have now
+    }
+    for (int32_t c = 0; c < zone->clump.count; c++) {
+        clumps += zone->clump.items[c].line_end > zone->clump.items[c].line_begin;
+        asleep += zone->clump.items[c].asleep;
+    }
+    *parted = clumps > 1 || asleep > 0;
+    return status;
+}
+
+// What the next step of every block is compared with.
+static void set_pace(cr_zone* zone, const pace* now)
+{
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        zone->block.items[b].last = now->size;
+        zone->block.items[b].bent = now->bent;
+    }
+}
+
+// Iterates with friction go round in circles where the shortest of their steps is so many back.
+enum { CIRCLING = 8 };
+
+// The shortest step so far.
+typedef struct record {
+    double size; // m
+    int at;      // iteration
+} record;
+
+static int circles(const cr_zone* zone, record* shortest, int it, double size)
+{
+    if (size < shortest->size) {
+        *shortest = (record){size, it};
+    }
+    return it - shortest->at >= CIRCLING && loaded_rubs(zone);
+}
+
 // Newton's iterates from where the zone is; where they shrink when their number is up, they may
 // take as many again to come to their end: that 20 of them did not is chance.
 // CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
 static carom_status iterate(cr_zone* zone, search* s)
 {
-    double size = HUGE_VAL, last = HUGE_VAL; // of the step, and of the one before
-    double bent = HUGE_VAL;                  // see bent_by
-    double longest = 0.0;                    // the first step
-    int32_t cramped = zone->report.cramped, in_vain = 0;
-    int falls = 0;       // nonzero: P is there to be compared with
+    pace now = {.size = HUGE_VAL, .bent = HUGE_VAL, .stands = 1};
+    double longest = 0.0; // the first step
+    int32_t cramped = zone->report.cramped, in_vain = 0, parted = 0;
+    int falls = 0; // nonzero: P is there to be compared with
+    record shortest = {HUGE_VAL, 0};
     if (s->rows_stand) { // the points have yet to follow
         s->rows_stand = 0;
         place_anew(zone);
     }
-    int stands = 1; // nonzero: it is not much smaller than that
-    for (int it = 0; it < s->most || (!stands && it < 2 * s->most); it++) {
-        last = size;
+    set_pace(zone, &now);
+    for (int it = 0; it < s->most || (!now.stands && it < 2 * s->most); it++) {
+        const pace last = now;
         if (zone->task->stop && *zone->task->stop) {
             return CAROM_ERR_INTERRUPTED;
         }
@@ -517,29 +676,30 @@ static carom_status iterate(cr_zone* zone, search* s)
         if (status == CAROM_OK && falls && it > s->patience && !loaded_rubs(zone)) {
             status = descend(zone, s->step);
         }
+        if (status == CAROM_OK) {
+            status = part(zone, &parted);
+        }
         if (status != CAROM_OK) {
             return status;
         }
-        notice_friction(zone);
         zone->report.iterations++;
         remember_place(zone);
-        status = cr_zone_newton_step(zone);
+        status = parted ? step_clumps(zone, s, &now) : take_step(zone, s, &last, &now);
         if (status != CAROM_OK) {
-            return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
+            return status;
         }
-        size = length(zone, zone->d);
-        if (!isfinite(size)) {
+        if (!parted) {
+            set_pace(zone, &now);
+        }
+        zone->report.strides += now.size > s->allowed;
+        longest = it == 0 ? now.size : longest;
+        if (zone->task->hopeful && it >= SOON_SHORTER && !(now.size <= soon_shorter * longest)) {
             break;
         }
-        zone->report.strides += size > s->allowed;
-        longest = it == 0 ? size : longest;
-        if (zone->task->hopeful && it >= SOON_SHORTER && !(size <= soon_shorter * longest)) {
+        if (s->hasty && circles(zone, &shortest, it, now.size)) {
             break;
         }
-        const double bent_before = bent;
-        bent = bent_by(zone);
-        const int last_one = leaves_nothing(zone, size, bent);
-        if (last_one && cr_zone_check_tiny(zone, size)) {
+        if (!parted && now.last_one && cr_zone_check_tiny(zone, now.size)) {
             step_blindly(zone);
             s->rows_stand = 1;
             return CAROM_OK;
@@ -561,17 +721,15 @@ static carom_status iterate(cr_zone* zone, search* s)
             s->cramped = 1;
             break;
         }
-        stands = !(size <= still_shrinking * last);
-        // rows that take turns, as those of bricks edge to edge, have a bent give for ever
-        const int straight = bent <= s->rounded || !(bent <= still_shrinking * bent_before);
-        const int done =
-            size <= step_tolerance * s->scale || last_one ||
-            (bent <= s->rounded && foresees_nothing(zone, size, last, s->scale)) ||
-            (stands && straight && (size <= s->allowed || trembles(zone, size, s->scale)));
-        if (s->step == 1.0 && done && zone->looks == looks) {
-            return CAROM_OK;
+        if (s->step == 1.0 && zone->looks == looks) {
+            if (now.calm) {
+                return CAROM_OK;
+            }
+            if (parted) {
+                fall_asleep(zone);
+            }
         }
-        stands |= it == 0; // there is nothing to compare the first with
+        now.stands |= it == 0; // there is nothing to compare the first with
     }
     return CAROM_ERR_NO_CONVERGENCE;
 }
@@ -586,7 +744,11 @@ static carom_status get_hold(cr_zone* zone, search* s)
     static const double least = 0.8; // by which e shrinks
     const double e = zone->stick;
     s->patience = CALM;
+    s->hasty = 0;
     s->most = zone->task->max_iterations;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        zone->block.items[b].oiled = !zone->block.items[b].asleep;
+    }
     zone->grip = 0.0;
     zone->rubbing = 0;
     carom_status status = restart(zone, s);
@@ -599,9 +761,10 @@ static carom_status get_hold(cr_zone* zone, search* s)
         status = keep(zone);
         before = now;
         now = cr_max(e, isfinite(before) ? shrink * before : s->scale);
-        zone->stick = now;
+        zone->oil = now;
         zone->grip = 1.0;
         zone->rubbing = 1;
+        wake(zone, 0);
         s->most = isfinite(before) && s->most > STAGE ? STAGE : s->most;
         if (status == CAROM_OK) {
             status = iterate(zone, s);
@@ -616,7 +779,7 @@ static carom_status get_hold(cr_zone* zone, search* s)
             status = CAROM_OK;
         }
     }
-    zone->stick = e;
+    zone->oil = e;
     return now > e && status == CAROM_OK ? CAROM_ERR_NO_CONVERGENCE : status;
 }
 
@@ -639,6 +802,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
                     task->max_iterations < 2 * patience ? task->max_iterations / 2 : patience};
     const int holds = zone->rubbing;
     s.most = holds && s.most > SOON ? SOON : s.most;
+    s.hasty = holds && task->member_sheet_count == 0;
     cr_zone_point_place(zone);
     s.step = set_out(zone);
     status = zone->seen == CAROM_OK ? iterate(zone, &s) : zone->seen;

@@ -71,6 +71,7 @@ typedef struct cr_zone_task {
     // nonzero: shorter parts are the better way where iterates do not shrink soon
     int32_t hopeful;
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
+    int32_t whole;            // nonzero: all is solved together, for comparison, see zone_clump.c
     int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
     // of the way back alone
     int32_t gradient;   // cr_zone_gradient

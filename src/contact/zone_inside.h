@@ -15,6 +15,11 @@ typedef struct cr_zone_block {
     cr_mat3 free_turn;     // what a locked frame may still turn about, as a projection in body axes
     cr_row_body body;      // of a frame: at the current iterate
     double gone, gone_now; // m, off its way: at the last accepted iterate, and now
+    int32_t clump;         // that it belongs to at the current iterate
+    int32_t asleep;        // nonzero: its clump is solved, and nobody has come to it since
+    int32_t oiled;         // nonzero: friction is let in little by little, see zone.oil
+    int32_t holds;         // iterates for which its clump's friction had to be held
+    double last, bent;     // m, of its clump's last step: its size, and see bent_by in zone.c
 } cr_zone_block;
 
 // One vertex that some candidate uses.
@@ -46,6 +51,7 @@ typedef struct cr_zone_line {
     double crowd;          // 1 and more, the rows of its place, itself among them
     int32_t beside;        // nonzero: it stands beside a row with a load
     double mu;
+    double stick;                   // m, e: slips below it stick
     cr_vec3 tau;                    // m, slip
     cr_vec3 rub;                    // friction direction that goes with it
     cr_vec3 sigma;                  // friction direction as an unknown of its own, at most 1 long
@@ -73,6 +79,14 @@ typedef struct cr_zone_group {
     int32_t heir;  // group that took its load over, itself if none
     int32_t line;  // that it becomes
 } cr_zone_group;
+
+// Blocks that lines join, and their lines: nothing else of the zone has a part in their next step.
+typedef struct cr_zone_clump {
+    int32_t block_begin, block_end; // of zone.clump_block
+    int32_t line_begin, line_end;   // of zone.clump_line
+    int32_t asleep;                 // nonzero: all of it is
+    int32_t calm;                   // nonzero: it will be, once its last step is taken
+} cr_zone_clump;
 
 // What a candidate takes along from one iterate to the next, whatever row it belongs to then.
 typedef struct cr_zone_share {
@@ -117,7 +131,7 @@ struct cr_zone {
     const cr_zone_task* task;
     int32_t block_count, n;
     int32_t fresh;     // nonzero: there are no rows of an iterate before
-    double grip;       // 0..1, part of their friction that rows have
+    double grip;       // 0..1, part of their friction that rows of what is oiled have
     int32_t rubbing;   // nonzero: some row may have friction; while it is solved, some line
     int32_t holds;     // iterates for which friction had to be held
     carom_status seen; // of the last look that an iterate asked for
@@ -128,6 +142,7 @@ struct cr_zone {
     int32_t warm_at;   // in task->warm, where a contact is looked for first
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
+    double oil;          // m, the same of what is oiled
     CR_ARRAY(cr_zone_block) block;
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
     CR_ARRAY(cr_zone_point) point;
@@ -165,7 +180,10 @@ struct cr_zone {
     CR_ARRAY(cr_zone_load) load; // twice as many: the second half is for sorting
     CR_ARRAY(double) numbers;    // one block for the vectors below
     double *z, *target, *grad, *d, *mass, *z_before, *scratch; // [n]
-    CR_ARRAY(double) dual;                                     // of zone_dual.c
+    CR_ARRAY(cr_zone_clump) clump;                             // of zone_clump.c
+    CR_ARRAY(int32_t) clump_block, clump_line; // blocks and lines, those of a clump together
+    cr_zone* own; // a clump by itself, with blocks, points and lines of its own; NULL until then
+    CR_ARRAY(double) dual; // of zone_dual.c
     CR_ARRAY(int32_t) dual_set;
     cr_zone_matrix matrix;
     struct cr_zone_dense* dense; // NULL until it is asked for
@@ -179,6 +197,15 @@ void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
 // zone_setup.c: what is solved for, in blocks, and the vectors over it at the start.
 carom_status cr_zone_setup_blocks(cr_zone* zone);
 carom_status cr_zone_setup_numbers(cr_zone* zone);
+
+// zone_clump.c: what may be solved by itself.
+// Clumps by the lines of the current iterate; one that holds anything awake or oiled is so as a
+// whole. *spread: nonzero where that oiled something whose lines are not.
+carom_status cr_zone_clump_find(cr_zone* zone, int32_t* spread);
+// A clump as a zone, for a Newton step. Lives until the next.
+carom_status cr_zone_clump_enter(cr_zone* zone, const cr_zone_clump* clump, cr_zone** own);
+// Its step and its multipliers, back in the zone.
+void cr_zone_clump_leave(cr_zone* zone, const cr_zone_clump* clump);
 
 // zone_newton.c: one Newton step d with the lines' multipliers, by the first matrix that has one.
 carom_status cr_zone_newton_step(cr_zone* zone);
@@ -218,7 +245,7 @@ void cr_zone_line_curve(cr_zone* zone);
 #define CR_ZONE_STICK 1e-2
 void cr_zone_line_hold(cr_zone* zone, int32_t stick);
 // What times line->f is the force of friction: lam, or that of the spring.
-double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t stick);
+double cr_zone_line_rub(const cr_zone_line* line, int32_t stick);
 // K += weight b a^T for a line, b = a, or with friction b = a - f.
 void cr_zone_line_add(cr_zone* zone, const cr_zone_line* line, double weight, int32_t friction);
 // out += s a, or with friction s (a - f).

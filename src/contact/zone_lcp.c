@@ -5,6 +5,10 @@
 // with cloth and not too many rows the working set is looked for among the multipliers before that:
 // a factor of a sheet costs as much as many rows.
 enum { MOST_ROUNDS = 12, PATIENCE = 2, SEARCHES = 3, MOST_DUAL = 200 };
+// Rounds in which no fewer rows change sides than did before, after which they go round in circles:
+// of 58,000 searches in heaps with friction 10,800 did, and of the others 0.1 % would have come to
+// an end later.
+enum { CIRCLES = 3 };
 // A multiplier or a gap counts as negative when it is so by more than round-off, relative to the
 // largest one.
 static const double sign_noise = 1e-12;
@@ -111,6 +115,7 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
         line->active = line->wanted = line->row.lam > 0.0 || line->row.gap < 0.0;
     }
     const int dual = cr_zone_lcp_dual(zone);
+    int32_t least = INT32_MAX, circles = 0;
     for (int round = 0; round < (dual ? PATIENCE + SEARCHES : MOST_ROUNDS); round++) {
         carom_status status =
             round >= PATIENCE && dual ? cr_zone_dual_find(zone, friction) : CAROM_OK;
@@ -120,13 +125,19 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
         if (status != CAROM_OK) {
             return status;
         }
-        if (exchange(zone) == 0) {
+        const int32_t changed = exchange(zone);
+        if (changed == 0) {
             refine(zone, friction);
             for (int32_t i = 0; i < zone->line.count; i++) {
                 cr_zone_line* line = &zone->line.items[i];
                 line->row.lam = line->active ? cr_max(line->row.lam, 0.0) : 0.0;
             }
             return CAROM_OK;
+        }
+        circles = changed < least ? 0 : circles + 1;
+        least = changed < least ? changed : least;
+        if (!dual && circles >= CIRCLES) {
+            break;
         }
     }
     return CAROM_ERR_NO_CONVERGENCE;

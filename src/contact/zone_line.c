@@ -92,7 +92,7 @@ static void derive_rubbing(const cr_zone* zone, cr_zone_line* line)
     cr_row row;
     cr_row_slip slip;
     cr_zone_line_row(zone, line, &row);
-    cr_row_slip_make(&slip, &row, zone->stick);
+    cr_row_slip_make(&slip, &row, line->stick);
     line->tau = slip.tau;
     line->rub = slip.s;
     line->block_count = line->offset[0] = 0;
@@ -270,6 +270,7 @@ carom_status cr_zone_line_recall(cr_zone* zone, const double* lam)
         line.room = task->candidate[i].room;
         give_way_by(&line, lam[i]);
         line.mu = task->candidate[i].friction;
+        line.stick = zone->stick;
         memcpy(line.point, zone->corner.items + 4 * i, sizeof line.point);
         zone->line.items[zone->line.count++] = line;
     }
@@ -591,6 +592,16 @@ static void give_way(cr_zone* zone)
     }
 }
 
+static int is_oiled(const cr_zone* zone, const cr_zone_line* line)
+{
+    int oiled = 0;
+    for (int k = 0; k < 4; k++) {
+        const int32_t block = line->point[k] < 0 ? -1 : zone->point.items[line->point[k]].block;
+        oiled |= block >= 0 && zone->block.items[block].oiled;
+    }
+    return oiled;
+}
+
 // The groups that stand become lines.
 static carom_status make_lines(cr_zone* zone)
 {
@@ -617,9 +628,11 @@ static carom_status make_lines(cr_zone* zone)
         line->say = say_of(zone, group->candidate) * group->stand;
         line->eps0 = task->soft * c->compliance;
         line->room = c->room;
-        line->mu = zone->grip * c->friction;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);
+        const int oiled = is_oiled(zone, line);
+        line->mu = (oiled ? zone->grip : 1.0) * c->friction;
+        line->stick = oiled ? zone->oil : zone->stick;
     }
     for (int32_t i = 0; i < zone->mark.count; i++) {
         cr_zone_share* share = &zone->share.items[zone->mark.items[i].candidate];
@@ -694,10 +707,9 @@ static void respect_lock_twice(const cr_zone_block* block, int at, int n,
 // its matrix has sigma where Newton on tau alone has s(tau). As long as |sigma| <= 1 it is
 // positive, so a slip that overshoots into its opposite is pulled back instead of thrown to and
 // fro.
-static void slip_of(const cr_zone* zone, const cr_zone_line* line, const cr_row* row,
-                    cr_row_slip* slip)
+static void slip_of(const cr_zone_line* line, const cr_row* row, cr_row_slip* slip)
 {
-    const double e = zone->stick;
+    const double e = line->stick;
     cr_row_slip_make(slip, row, e);
     const double size = cr_vec3_norm(slip->tau);
     if (!(size > 0.0)) {
@@ -723,7 +735,7 @@ void cr_zone_line_foresee(cr_zone* zone)
         double dz[CR_ROW_DOFS] = {0};
         cr_zone_line_row(zone, line, &row);
         cr_row_curve_make(&curve, &row);
-        slip_of(zone, line, &row, &slip);
+        slip_of(line, &row, &slip);
         for (int b = 0; b < row.block_count; b++) {
             for (int k = 0; k < row.size[b]; k++) {
                 dz[row.offset[b] + k] = zone->d[zone->block.items[row.block[b]].first + k];
@@ -787,7 +799,7 @@ void cr_zone_line_matrix(const cr_zone* zone, const cr_zone_line* line, cr_row* 
     }
     if (line->mu > 0.0) {
         cr_row_slip slip;
-        slip_of(zone, line, row, &slip);
+        slip_of(line, row, &slip);
         cr_row_add_friction(row, &curve, &slip, line->mu * line->row.lam, m);
     }
 }
@@ -840,9 +852,9 @@ void cr_zone_line_curve(cr_zone* zone)
 }
 
 // Of the lines that carry a load only those that slide are made to stick: the others do.
-static int is_stopped(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
+static int is_stopped(const cr_zone_line* line, int32_t stick)
 {
-    return stick && line->row.lam > 0.0 && cr_vec3_norm(line->tau) > zone->stick;
+    return stick && line->row.lam > 0.0 && cr_vec3_norm(line->tau) > line->stick;
 }
 
 void cr_zone_line_hold(cr_zone* zone, int32_t stick)
@@ -857,18 +869,17 @@ void cr_zone_line_hold(cr_zone* zone, int32_t stick)
         double m[CR_ROW_DOFS][CR_ROW_DOFS];
         cr_zone_line_row(zone, line, &row);
         clear(&row, m);
-        cr_row_slip_make(&slip, &row, zone->stick);
-        const double spring = is_stopped(zone, line, stick)
-                                  ? CR_ZONE_STICK / line->eps / slip.weight
-                                  : line->mu * line->row.lam;
+        cr_row_slip_make(&slip, &row, line->stick);
+        const double spring = is_stopped(line, stick) ? CR_ZONE_STICK / line->eps / slip.weight
+                                                      : line->mu * line->row.lam;
         cr_row_add_friction_held(&row, &slip, spring, m);
         add_part(zone, &row, m);
     }
 }
 
-double cr_zone_line_rub(const cr_zone* zone, const cr_zone_line* line, int32_t stick)
+double cr_zone_line_rub(const cr_zone_line* line, int32_t stick)
 {
-    if (!is_stopped(zone, line, stick) || !(line->mu > 0.0)) {
+    if (!is_stopped(line, stick) || !(line->mu > 0.0)) {
         return line->row.lam;
     }
     const double weight = 1.0 / cr_vec3_norm(line->tau);

@@ -128,7 +128,7 @@ static void hold_friction(cr_zone* zone, int stick)
 {
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
-        const double rub = cr_zone_line_rub(zone, line, stick);
+        const double rub = cr_zone_line_rub(line, stick);
         for (int b = 0; b < line->block_count; b++) {
             double* at = zone->grad + zone->block.items[line->block[b]].first;
             for (int k = line->offset[b]; k < line->offset[b + 1]; k++) {

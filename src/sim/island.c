@@ -439,6 +439,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .friction_speed = model->world.friction_speed,
         .max_iterations = model->world.max_iterations,
         .stop = sim->stop,
+        .whole = model->world.one_zone,
         .slack = model->world.cloth_paper,
     };
 }

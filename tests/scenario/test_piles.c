@@ -67,10 +67,25 @@ static void test_fast_crowds(void)
     }
 }
 
+// Heaps that fall apart into clumps, some of which are solved when others come to them: whoever is
+// not woken then stays where it is, and the equations of its step with it.
+static void test_clumps(void)
+{
+    const pile piles[] = {
+        {.seed = 140, .bodies = 23, .mass_ratio = 1e6, .speed = 3, .dt = 0.01, .friction = 1.5},
+        {.seed = 206, .bodies = 21, .mass_ratio = 1e6, .speed = 3, .dt = 0.01, .friction = 1.5},
+        {.seed = 156, .bodies = 20, .mass_ratio = 100, .speed = 3, .dt = 1.0 / 24, .friction = 1.5},
+    };
+    for (int i = 0; i < 3; i++) {
+        heap(&piles[i], 30);
+    }
+}
+
 int main(void)
 {
     RUN(test_rigid_piles);
     RUN(test_piles_with_cloth);
     RUN(test_fast_crowds);
+    RUN(test_clumps);
     return check_failures != 0;
 }

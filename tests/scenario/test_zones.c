@@ -74,8 +74,56 @@ static void test_bricks(void)
     kit_close(k);
 }
 
+// Boxes and balls that roll and tumble beside each other: fast enough to be one zone, and most of
+// them touch nothing but the floor or one other. Solved clump by clump or all together, they move
+// alike.
+static kit* throng(const char* zones)
+{
+    enum { SIDE = 4, ROOM = 300 };
+    char bodies[SIDE * SIDE * ROOM];
+    size_t used = 0;
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const double x = 0.32 * (i % SIDE), y = 0.32 * (i / SIDE);
+        static const char* const shape[] = {"'mesh': {'box': {'size': [0.3, 0.2, 0.2]}}",
+                                            "'sphere': {'radius': 0.1}",
+                                            "'mesh': {'box': {'size': [0.2, 0.28, 0.1]}}"};
+        used += (size_t)snprintf(bodies + used, ROOM,
+                                 ", {'density': 300, %s, 'position': [%.17g, %.17g, %.17g], "
+                                 "'velocity': [%d, %d, -3], 'angular_velocity': [%d, 5, %d]}",
+                                 shape[i % 3], x, y, 0.21 + 0.01 * (i % 5), i % 3 * 4 - 4,
+                                 i % 4 * 3 - 4, i % 5, 3 - i % 7);
+    }
+    return kit_open("{'carom': 1, 'world': {'dt': 0.02, 'friction': 0.6, 'zones': '%s'}, "
+                    "'bodies': [{'name': 'ground', 'type': 'fixed', 'mesh': {'sheet': {'width': 9, "
+                    "'height': 9, 'nx': 1, 'ny': 1}}}%s]}",
+                    zones, bodies);
+}
+
+static void test_clumps(void)
+{
+    kit *local = throng("local"), *global = throng("global");
+    double most = 0.0;
+    int32_t largest = 0;
+    for (int i = 0; i < 40 && kit_step(local) && kit_step(global); i++) {
+        const int32_t dofs = carom_sim_info(local->sim).max_zone_dofs;
+        largest = dofs > largest ? dofs : largest;
+        carom_sim_vertices(local->sim, local->x);
+        carom_sim_vertices(global->sim, global->x);
+        for (int32_t k = 0; k < 3 * local->vertex_count; k++) {
+            most = fmax(most, fabs(local->x[k] - global->x[k]));
+        }
+    }
+    CHECK(!local->failed && !global->failed);
+    CHECK(largest > 12 * 6); // most of them
+    CHECK_NEAR(most, 0, 1e-8);
+    printf("  %.2g m apart after 40 steps\n", most);
+    kit_close(local);
+    kit_close(global);
+}
+
 int main(void)
 {
+    RUN(test_clumps);
     RUN(test_one_zone_or_many);
     RUN(test_bricks);
     return check_failures != 0;
