@@ -27,9 +27,8 @@ static const cr_parameters_kind* kind_of(const cr_parameters* p, const cr_parame
     if (p->scene->bodies.frame[slot->body] < 0) {
         return &cr_parameters_cloth_kind;
     }
-    return slot->what == CR_GOAL_OF_VERTICES && p->scene->bodies.kind[slot->body] == CR_BODY_RIGID
-               ? &cr_parameters_solid_kind
-               : &cr_parameters_frame_kind;
+    return slot->what == CR_GOAL_OF_VERTICES ? &cr_parameters_shape_kind
+                                             : &cr_parameters_frame_kind;
 }
 
 static const char* name_of(const cr_parameters* p, const cr_parameters_slot* slot)
@@ -47,6 +46,12 @@ carom_status cr_parameters_refuse(const cr_parameters* p, const cr_parameters_sl
 carom_status cr_parameters_no_memory(carom_error* error)
 {
     return cr_status_refuse(error, CAROM_ERR_MEMORY, "no memory for the scene's parameters");
+}
+
+// Whether it gives bodies other vertices in their frames.
+static int reshapes(const cr_parameters* p, const cr_parameters_slot* slot)
+{
+    return slot->what == CR_GOAL_OF_CENTER || kind_of(p, slot) == &cr_parameters_shape_kind;
 }
 
 // The places of all slots in theta.
@@ -74,6 +79,7 @@ static carom_status lay_out(cr_parameters* p, carom_error* error)
         }
         slot->first = (int32_t)size;
         slot->count = (int32_t)numbers;
+        p->reshapes = p->reshapes || reshapes(p, slot);
         size += numbers;
     }
     p->size = (int32_t)size;
@@ -89,7 +95,8 @@ static carom_status build(cr_parameters* p, carom_error* error)
     p->load = cr_memory_take(count, sizeof *p->load);
     p->solid = cr_memory_take(bodies, sizeof *p->solid);
     p->mesh = cr_memory_take(bodies, sizeof *p->mesh);
-    if (!p->model || !p->slot || !p->load || !p->solid || !p->mesh ||
+    p->topology = cr_memory_take(bodies, sizeof *p->topology);
+    if (!p->model || !p->slot || !p->load || !p->solid || !p->mesh || !p->topology ||
         cr_parameters_rest_init(p) != CAROM_OK) {
         return cr_parameters_no_memory(error);
     }
@@ -104,7 +111,8 @@ static carom_status build(cr_parameters* p, carom_error* error)
     p->solid_bar = cr_memory_take(3 * (size_t)vertices, sizeof(double));
     p->origin = cr_memory_take((size_t)p->size, sizeof(double));
     p->theta = cr_memory_take((size_t)p->size, sizeof(double));
-    if (!p->origin || !p->theta || !p->solid_bar || cr_parameters_load_add(p) != CAROM_OK) {
+    if (!p->origin || !p->theta || !p->solid_bar || cr_parameters_load_add(p) != CAROM_OK ||
+        cr_parameters_edges_init(p) != CAROM_OK) {
         return cr_parameters_no_memory(error);
     }
     for (int32_t i = 0; i < p->goal->parameter_count; i++) {
@@ -142,6 +150,9 @@ void cr_parameters_destroy(cr_parameters* p)
     for (int32_t b = 0; p->mesh && b < p->scene->bodies.body_count; b++) {
         cr_trimesh_release(&p->mesh[b]);
     }
+    for (int32_t b = 0; p->topology && b < p->scene->bodies.body_count; b++) {
+        cr_topology_release(&p->topology[b]);
+    }
     cr_model_destroy(p->model);
     cr_memory_free(p->slot);
     cr_memory_free(p->load);
@@ -150,6 +161,7 @@ void cr_parameters_destroy(cr_parameters* p)
     cr_memory_free(p->corner);
     cr_memory_free(p->solid_bar);
     cr_memory_free(p->mesh);
+    cr_memory_free(p->topology);
     cr_memory_free(p->origin);
     cr_memory_free(p->theta);
     cr_memory_free(p);
@@ -245,6 +257,7 @@ static void restore(cr_parameters* p)
     const size_t f = (size_t)from->bodies.frame_count, n = (size_t)from->bodies.node_count;
     const size_t b = (size_t)from->bodies.body_count, v = (size_t)from->bodies.vertex_count;
     to->world = from->world;
+    to->shape += p->reshapes;
     memcpy(to->bodies.radius, from->bodies.radius, b * sizeof(double));
     memcpy(to->bodies.friction, from->bodies.friction, b * sizeof(double));
     memcpy(to->bodies.restitution, from->bodies.restitution, b * sizeof(double));
@@ -262,12 +275,18 @@ static void restore(cr_parameters* p)
     memcpy(to->x0, from->x0, 3 * n * sizeof(double));
     memcpy(to->xv0, from->xv0, 3 * n * sizeof(double));
     memcpy(to->material, from->material, (size_t)from->sheet_count * sizeof *to->material);
+    if (p->reshapes) {
+        cr_parameters_edges_restore(p);
+    }
 }
 
-// What hangs on the numbers written: node masses, extents.
+// What hangs on the numbers written: edges, node masses, extents.
 static void follow(cr_parameters* p)
 {
     cr_model* m = p->model;
+    if (p->reshapes) {
+        cr_parameters_edges_write(p);
+    }
     for (int32_t s = 0; s < m->sheet_count; s++) {
         cr_cloth_mass(&m->sheet[s], m->material[s].density, m->bodies.node_mass + m->sheet_node[s]);
     }
@@ -284,7 +303,7 @@ static void follow(cr_parameters* p)
 // Vertices first, for they move the frame; spins last, for they are meant in the world.
 static int turn_of(const cr_parameters* p, const cr_parameters_slot* slot)
 {
-    return kind_of(p, slot) == &cr_parameters_solid_kind ? 0
+    return kind_of(p, slot) == &cr_parameters_shape_kind ? 0
            : slot->what == CR_GOAL_OF_SPIN               ? 2
                                                          : 1;
 }

@@ -2,12 +2,6 @@
 #include "math/rot.h"
 #include <string.h>
 
-static int64_t numbers(const cr_parameters* p, const cr_parameters_slot* slot, int64_t usual)
-{
-    const int32_t* vertex = p->scene->bodies.vertex + slot->body;
-    return slot->what == CR_GOAL_OF_VERTICES ? 3 * (int64_t)(vertex[1] - vertex[0]) : usual;
-}
-
 static void scene_center(const cr_model* m, int32_t f, double* out)
 {
     const cr_mat3 own = cr_quat_to_matrix(cr_quat_load(m->own_q + 4 * f));
@@ -20,7 +14,6 @@ static void scene(const cr_parameters* p, const cr_parameters_slot* slot, double
     const int32_t body = slot->body;
     const int32_t f = m->bodies.frame[body];
     const cr_mat3 r = cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * f));
-    const int32_t from = m->bodies.vertex[body], to = m->bodies.vertex[body + 1];
     switch (slot->what) {
     case CR_GOAL_OF_POSITION:
         memcpy(out, m->place + 3 * (size_t)body, 3 * sizeof(double));
@@ -42,9 +35,6 @@ static void scene(const cr_parameters* p, const cr_parameters_slot* slot, double
         break;
     case CR_GOAL_OF_CENTER:
         scene_center(m, f, out);
-        break;
-    case CR_GOAL_OF_VERTICES:
-        memcpy(out, m->bodies.p + 3 * (size_t)from, 3 * (size_t)(to - from) * sizeof(double));
         break;
     default:
         break;
@@ -108,10 +98,6 @@ static carom_status write(cr_parameters* p, const cr_parameters_slot* slot, cons
     case CR_GOAL_OF_CENTER:
         write_center(p, slot, theta);
         break;
-    case CR_GOAL_OF_VERTICES:
-        memcpy(m->bodies.p + 3 * (size_t)m->bodies.vertex[b], theta,
-               (size_t)slot->count * sizeof(double));
-        break;
     default:
         break;
     }
@@ -166,11 +152,6 @@ static void gather(cr_parameters* p, const cr_parameters_slot* slot, const cr_gr
         cr_vec3_accumulate(out, cr_mat3_tapply(own, bar));
         break;
     }
-    case CR_GOAL_OF_VERTICES:
-        for (int32_t v = 0; v < slot->count / 3; v++) {
-            cr_vec3_accumulate(out + 3 * (size_t)v, g->p[m->bodies.vertex[b] + v]);
-        }
-        break;
     default:
         break;
     }
@@ -222,19 +203,12 @@ static void spread(cr_parameters* p, const cr_parameters_slot* slot, const doubl
         }
         break;
     }
-    case CR_GOAL_OF_VERTICES:
-        for (int32_t v = 0; v < slot->count / 3; v++) {
-            cr_vec3* at = &g->p[m->bodies.vertex[b] + v];
-            *at = cr_vec3_add(*at, cr_vec3_load(d + 3 * (size_t)v));
-        }
-        break;
     default:
         break;
     }
 }
 
 const cr_parameters_kind cr_parameters_frame_kind = {
-    .numbers = numbers,
     .scene = scene,
     .write = write,
     .gather = gather,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "adjoint/parameters.h"
-#include "mesh/trimesh.h"
+#include "mesh/topology.h"
 
 struct cr_parameters {
     const cr_model* scene; // as built
@@ -12,12 +12,14 @@ struct cr_parameters {
     int64_t steps;
     int32_t size;
     cr_parameters_slot* slot; // [goal->parameter_count]
+    int32_t reshapes;         // nonzero: a slot gives bodies other vertices in their frames
     int32_t* load;            // [goal->parameter_count] first load of its own, -1: none
     int32_t* solid;           // [body_count] nonzero: mass follows the vertices
     int32_t* whole;           // [sheet_count] nonzero: every node has one place at rest
     double* corner;           // scratch, 6 per face of the largest sheet
     double *origin, *theta;   // [size]
-    cr_trimesh* mesh;         // [body_count] of rigid bodies whose vertices are asked for
+    cr_trimesh* mesh;         // [body_count] of bodies with a frame whose vertices are asked for
+    cr_topology* topology;    // [body_count] of those that have faces
     double* solid_bar;        // scratch, 3 per vertex of the largest of them
 };
 
@@ -42,11 +44,11 @@ typedef struct cr_parameters_kind {
 } cr_parameters_kind;
 
 // parameters_plain.c: numbers that stand in the model as they are; parameters_frame.c: of bodies
-// with a frame; parameters_solid.c: vertices of rigid ones; parameters_cloth.c: of sheets;
+// with a frame; parameters_shape.c: their vertices; parameters_cloth.c: of sheets;
 // parameters_rest.c: their rest shapes; parameters_load.c: forces and torques; parameters_script.c.
 extern const cr_parameters_kind cr_parameters_plain_kind;
 extern const cr_parameters_kind cr_parameters_frame_kind;
-extern const cr_parameters_kind cr_parameters_solid_kind;
+extern const cr_parameters_kind cr_parameters_shape_kind;
 extern const cr_parameters_kind cr_parameters_cloth_kind;
 extern const cr_parameters_kind cr_parameters_rest_kind;
 extern const cr_parameters_kind cr_parameters_load_kind;
@@ -60,6 +62,11 @@ carom_status cr_parameters_no_memory(carom_error* error);
 
 // parameters_rest.c: memory, and which sheets are of one piece.
 carom_status cr_parameters_rest_init(cr_parameters* p);
+// parameters_edges.c: room for all edges of bodies whose vertices are asked for.
+carom_status cr_parameters_edges_init(cr_parameters* p);
+// The edges that can touch first by the meshes as they are now, or as the scene has them.
+void cr_parameters_edges_write(cr_parameters* p);
+void cr_parameters_edges_restore(cr_parameters* p);
 // parameters_load.c: loads of its own for each slot that is one: what theta adds to the scene's.
 carom_status cr_parameters_load_add(cr_parameters* p);
 // The part of a step in the gradient by forces and torques, at the numbers of that step.

@@ -1,12 +1,74 @@
 #include "collision/broad_inside.h"
 #include "core/assert.h"
 
-// What create needs and gives back at its end.
-typedef struct building {
+// Memory of as many as there are bodies, who is carried, and where the boxes of loose vertices
+// stand.
+static carom_status take_bodies(cr_broad* broad, const uint8_t* carried)
+{
+    const cr_surface* s = broad->surface;
+    const size_t bodies = (size_t)s->body_count;
+    broad->carried = cr_memory_take(bodies, 1);
+    broad->like = cr_memory_take(bodies, sizeof *broad->like);
+    broad->simple = cr_memory_take(bodies, sizeof *broad->simple);
+    broad->loose_vertex = cr_memory_take(bodies, sizeof *broad->loose_vertex);
+    broad->around = cr_memory_take(bodies + 1, sizeof *broad->around);
+    broad->shape = cr_memory_take(bodies, 1);
+    broad->wanted = cr_memory_take(bodies, 1);
+    broad->fitted = cr_memory_take(bodies, 1);
+    broad->trouble = cr_memory_take(bodies, 1);
+    broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
+    broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
+    broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
+    broad->list = cr_memory_take(bodies, sizeof *broad->list);
+    broad->extent = cr_memory_take(bodies, sizeof *broad->extent);
+    if (!broad->carried || !broad->like || !broad->simple || !broad->loose_vertex ||
+        !broad->around || !broad->shape || !broad->wanted || !broad->fitted || !broad->trouble ||
+        !broad->body_box || !broad->seed || !broad->home || !broad->list || !broad->extent ||
+        cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
+        !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    int32_t loose = 0;
+    for (int32_t b = 0; b < s->body_count; b++) {
+        broad->carried[b] = carried && carried[b];
+        CR_ASSERT(!broad->carried[b] || !(s->body_flags[b] & CR_SURFACE_SOFT));
+        broad->loose_vertex[b] = loose;
+        loose += broad->carried[b] ? 0 : (int32_t)cr_broad_count(s, CR_VERTEX, b);
+    }
+    broad->vertex_box = cr_memory_take((size_t)loose, sizeof *broad->vertex_box);
+    return broad->vertex_box ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+// What bodies are made of, and how far their vertices are from their centres.
+static void describe_bodies(cr_broad* broad)
+{
+    const cr_surface* s = broad->surface;
+    broad->seed_count = 0;
+    for (int32_t b = 0; b < s->body_count; b++) {
+        broad->list[b].room = -1.0;
+        broad->list[b].pause = 0;
+        broad->fitted[b] = 0;
+        broad->extent[b] = 0.0;
+        for (int32_t v = s->body_vertex[b]; broad->carried[b] && v < s->body_vertex[b + 1]; v++) {
+            broad->extent[b] =
+                cr_max(broad->extent[b], cr_vec3_norm(cr_vec3_load(broad->p + 3 * (size_t)v)));
+        }
+        const int has_faces = s->body_face[b + 1] > s->body_face[b];
+        const int has_edges = s->body_edge[b + 1] > s->body_edge[b];
+        broad->shape[b] = has_faces ? CR_FACE : has_edges ? CR_EDGE : CR_VERTEX;
+        if (s->body_vertex[b + 1] > s->body_vertex[b]) { // a body of nothing meets nothing
+            broad->seed[broad->seed_count++] =
+                (cr_bvh_seed){.item = b, .still = (s->body_flags[b] & CR_SURFACE_FIXED) != 0};
+        }
+    }
+}
+
+// What growing needs and gives back at its end.
+typedef struct growing {
     cr_bvh_seed* seeds;
     int32_t* scratch;
     uint64_t *key, *spare;
-} building;
+} growing;
 
 // Features of the richest body.
 static int32_t most_features(const cr_surface* s)
@@ -21,27 +83,17 @@ static int32_t most_features(const cr_surface* s)
     return (int32_t)most;
 }
 
-// Who is carried, who is of one shape, and where the boxes of loose vertices stand.
-static carom_status sort_bodies(cr_broad* broad, const uint8_t* carried, building* with)
+// Who is of one shape, who has fewer edges, and the trees.
+static carom_status grow_with(cr_broad* broad, growing* with)
 {
     const cr_surface* s = broad->surface;
-    const size_t bodies = (size_t)s->body_count;
-    broad->carried = cr_memory_take(bodies, 1);
-    broad->like = cr_memory_take(bodies, sizeof *broad->like);
-    broad->simple = cr_memory_take(bodies, sizeof *broad->simple);
-    broad->loose_vertex = cr_memory_take(bodies, sizeof *broad->loose_vertex);
+    const size_t bodies = (size_t)s->body_count, most = (size_t)most_features(s);
+    with->seeds = cr_memory_take(most, sizeof *with->seeds);
+    with->scratch = cr_memory_take(most, sizeof *with->scratch);
     with->key = cr_memory_take(bodies, sizeof *with->key);
     with->spare = cr_memory_take(bodies, sizeof *with->spare);
-    if (!broad->carried || !broad->like || !broad->simple || !broad->loose_vertex || !with->key ||
-        !with->spare) {
+    if (!with->seeds || !with->scratch || !with->key || !with->spare) {
         return CAROM_ERR_MEMORY;
-    }
-    int32_t loose = 0;
-    for (int32_t b = 0; b < s->body_count; b++) {
-        broad->carried[b] = carried && carried[b];
-        CR_ASSERT(!broad->carried[b] || !(s->body_flags[b] & CR_SURFACE_SOFT));
-        broad->loose_vertex[b] = loose;
-        loose += broad->carried[b] ? 0 : (int32_t)cr_broad_count(s, CR_VERTEX, b);
     }
     cr_broad_like_find(broad, with->key, with->spare);
     for (int32_t b = 0; b < s->body_count; b++) {
@@ -51,64 +103,24 @@ static carom_status sort_bodies(cr_broad* broad, const uint8_t* carried, buildin
     for (int32_t b = 0; b < s->body_count; b++) {
         broad->simple[b] = (int32_t)(with->key[b] & INT32_MAX);
     }
-    broad->vertex_box = cr_memory_take((size_t)loose, sizeof *broad->vertex_box);
-    return broad->vertex_box ? CAROM_OK : CAROM_ERR_MEMORY;
-}
-
-// What bodies are made of, and how far their vertices are from their centres.
-static void describe_bodies(cr_broad* broad, const double* x)
-{
-    const cr_surface* s = broad->surface;
-    for (int32_t b = 0; b < s->body_count; b++) {
-        broad->list[b].room = -1.0;
-        for (int32_t v = s->body_vertex[b]; broad->carried[b] && v < s->body_vertex[b + 1]; v++) {
-            broad->extent[b] =
-                cr_max(broad->extent[b], cr_vec3_norm(cr_vec3_load(x + 3 * (size_t)v)));
-        }
-        const int has_faces = s->body_face[b + 1] > s->body_face[b];
-        const int has_edges = s->body_edge[b + 1] > s->body_edge[b];
-        broad->shape[b] = has_faces ? CR_FACE : has_edges ? CR_EDGE : CR_VERTEX;
-        if (s->body_vertex[b + 1] > s->body_vertex[b]) { // a body of nothing meets nothing
-            broad->seed[broad->seed_count++] =
-                (cr_bvh_seed){.item = b, .still = (s->body_flags[b] & CR_SURFACE_FIXED) != 0};
-        }
-    }
-}
-
-static carom_status build(cr_broad* broad, const double* x, const uint8_t* carried, building* with)
-{
-    const cr_surface* s = broad->surface;
-    const int32_t most = most_features(s);
-    const size_t bodies = (size_t)s->body_count;
-    broad->p = x;
-    if (sort_bodies(broad, carried, with) != CAROM_OK) {
-        return CAROM_ERR_MEMORY;
-    }
-    with->seeds = cr_memory_take((size_t)most, sizeof *with->seeds);
-    with->scratch = cr_memory_take((size_t)most, sizeof *with->scratch);
-    broad->around = cr_memory_take(bodies + 1, sizeof *broad->around);
-    broad->shape = cr_memory_take(bodies, 1);
-    broad->wanted = cr_memory_take(bodies, 1);
-    broad->fitted = cr_memory_take(bodies, 1);
-    broad->trouble = cr_memory_take(bodies, 1);
-    broad->body_box = cr_memory_take(bodies, sizeof *broad->body_box);
-    broad->seed = cr_memory_take(bodies, sizeof *broad->seed);
-    broad->home = cr_memory_take(2 * bodies, sizeof *broad->home);
-    broad->list = cr_memory_take(bodies, sizeof *broad->list);
-    broad->extent = cr_memory_take(bodies, sizeof *broad->extent);
-    if (!with->seeds || !with->scratch || !broad->shape || !broad->wanted || !broad->fitted ||
-        !broad->trouble || !broad->body_box || !broad->around || !broad->seed || !broad->home ||
-        !broad->list || !broad->extent || cr_bvh_init(&broad->bodies, s->body_count) != CAROM_OK ||
-        !cr_array_reserve(&broad->bodies.node, 2 * s->body_count)) {
-        return CAROM_ERR_MEMORY;
-    }
     for (cr_feature f = CR_VERTEX; f < CR_FEATURES; f++) {
-        if (cr_broad_trees_init(broad, f, x, with->seeds, with->scratch) != CAROM_OK) {
+        if (cr_broad_trees_init(broad, f, with->seeds, with->scratch) != CAROM_OK) {
             return CAROM_ERR_MEMORY;
         }
     }
-    describe_bodies(broad, x);
+    describe_bodies(broad);
     return CAROM_OK;
+}
+
+static carom_status grow(cr_broad* broad)
+{
+    growing with = {0};
+    const carom_status status = grow_with(broad, &with);
+    cr_memory_free(with.seeds);
+    cr_memory_free(with.scratch);
+    cr_memory_free(with.key);
+    cr_memory_free(with.spare);
+    return status;
 }
 
 carom_status cr_broad_create(const cr_surface* surface, const double* x, const uint8_t* carried,
@@ -125,18 +137,25 @@ carom_status cr_broad_create(const cr_surface* surface, const double* x, const u
         return CAROM_ERR_MEMORY;
     }
     broad->surface = surface;
-    building with = {0};
-    const carom_status status = build(broad, x, carried, &with);
-    cr_memory_free(with.seeds);
-    cr_memory_free(with.scratch);
-    cr_memory_free(with.key);
-    cr_memory_free(with.spare);
+    broad->p = x;
+    carom_status status = take_bodies(broad, carried);
+    if (status == CAROM_OK) {
+        status = grow(broad);
+    }
     if (status != CAROM_OK) {
         cr_broad_destroy(broad);
         return status;
     }
     *out = broad;
     return CAROM_OK;
+}
+
+carom_status cr_broad_renew(cr_broad* broad)
+{
+    for (cr_feature f = CR_VERTEX; f < CR_FEATURES; f++) {
+        cr_broad_trees_release(&broad->of[f]);
+    }
+    return grow(broad);
 }
 
 void cr_broad_destroy(cr_broad* broad)

@@ -97,7 +97,7 @@ struct cr_broad {
     uint8_t* carried;      // [body_count] nonzero: moves as a rigid whole
     int32_t* like;         // [body_count] the first carried body of its shape
     int32_t* loose_vertex; // [body_count] of a loose body: its first in vertex_box
-    const double* p;       // [3*vertex_count] m, of carried bodies in their frames
+    const double* p;       // [3*vertex_count] m, of carried bodies in their frames: the caller's
 
     cr_bvh bodies;
     cr_bvh_seed* seed; // [seed_count] bodies that have vertices
@@ -201,9 +201,9 @@ static inline int cr_broad_end_job(cr_broad* broad, int64_t* weight, int64_t ful
 // broad_like.c: finds the first body of each shape, into `like`. key, spare [body_count]: scratch.
 void cr_broad_like_find(cr_broad* broad, uint64_t* key, uint64_t* spare);
 
-// broad_trees.c: memory, ranks and trees of one feature, from positions x; `carried` and `like` are
-// known. seeds and scratch: as many as the richest body has features.
-carom_status cr_broad_trees_init(cr_broad* broad, cr_feature f, const double* x, cr_bvh_seed* seeds,
+// broad_trees.c: memory, ranks and trees of one feature; `carried` and `like` are known. seeds and
+// scratch: as many as the richest body has features.
+carom_status cr_broad_trees_init(cr_broad* broad, cr_feature f, cr_bvh_seed* seeds,
                                  int32_t* scratch);
 void cr_broad_trees_release(cr_broad_trees* trees);
 

@@ -193,11 +193,11 @@ static carom_status init_trees(cr_broad* broad, cr_feature f, int32_t* scratch)
     return CAROM_OK;
 }
 
-carom_status cr_broad_trees_init(cr_broad* broad, cr_feature f, const double* x, cr_bvh_seed* seeds,
+carom_status cr_broad_trees_init(cr_broad* broad, cr_feature f, cr_bvh_seed* seeds,
                                  int32_t* scratch)
 {
     const carom_status status = init_trees(broad, f, scratch);
-    return status == CAROM_OK ? plant_all(broad, f, x, seeds) : status;
+    return status == CAROM_OK ? plant_all(broad, f, broad->p, seeds) : status;
 }
 
 void cr_broad_trees_release(cr_broad_trees* trees)
@@ -211,4 +211,5 @@ void cr_broad_trees_release(cr_broad_trees* trees)
     cr_array_release(&trees->rims);
     cr_memory_free(trees->corner);
     cr_memory_free(trees->at);
+    *trees = (cr_broad_trees){0};
 }

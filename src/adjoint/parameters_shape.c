@@ -3,8 +3,8 @@
 #include "mesh/mass.h"
 #include <string.h>
 
-// The vertices of a rigid body carry its mass, centre and principal axes along, at the density it
-// has, when those came from its mesh.
+// Vertices of a body with a frame. Those of a rigid one carry its mass, centre and principal axes
+// along, at the density it has, when those came from its mesh.
 
 // Principal moments nearer than this, relative to the largest, have no axes of their own to follow.
 static const double distinct = 1e-5;
@@ -21,7 +21,7 @@ static int asks(const cr_parameters* p, int32_t what, int32_t body)
     return 0;
 }
 
-// The vertices of a rigid body as a mesh, in its frame.
+// The vertices of a body as a mesh, in its frame.
 static carom_status take_mesh(cr_parameters* p, int32_t body)
 {
     const cr_model* m = p->scene;
@@ -61,7 +61,9 @@ static int follows_mesh(const cr_parameters* p, int32_t body)
     return same;
 }
 
-static carom_status ready(cr_parameters* p, const cr_parameters_slot* slot, carom_error* error)
+// Of a rigid body: what may be asked for beside its vertices, and whether its mass follows them.
+static carom_status ready_rigid(cr_parameters* p, const cr_parameters_slot* slot,
+                                carom_error* error)
 {
     const int32_t body = slot->body;
     static const int32_t others[] = {CR_GOAL_OF_MASS, CR_GOAL_OF_DENSITY, CR_GOAL_OF_INERTIA,
@@ -74,13 +76,11 @@ static carom_status ready(cr_parameters* p, const cr_parameters_slot* slot, caro
                                         error);
         }
     }
-    if (take_mesh(p, body) != CAROM_OK) {
-        return cr_parameters_no_memory(error);
-    }
     p->solid[body] = follows_mesh(p, body);
     const double* m = p->scene->bodies.inertia + 3 * p->scene->bodies.frame[body];
-    const double least = distinct * m[2]; // they ascend
-    if (p->solid[body] && !(m[1] - m[0] > least && m[2] - m[1] > least)) {
+    const double least = distinct * cr_max(m[0], cr_max(m[1], m[2]));
+    if (p->solid[body] && !(fabs(m[1] - m[0]) > least && fabs(m[2] - m[1]) > least &&
+                            fabs(m[0] - m[2]) > least)) {
         return cr_parameters_refuse(
             p, slot,
             "need principal moments that differ: equal ones have no axes to "
@@ -89,6 +89,15 @@ static carom_status ready(cr_parameters* p, const cr_parameters_slot* slot, caro
             error);
     }
     return CAROM_OK;
+}
+
+static carom_status ready(cr_parameters* p, const cr_parameters_slot* slot, carom_error* error)
+{
+    if (take_mesh(p, slot->body) != CAROM_OK) {
+        return cr_parameters_no_memory(error);
+    }
+    return p->scene->bodies.kind[slot->body] == CR_BODY_RIGID ? ready_rigid(p, slot, error)
+                                                              : CAROM_OK;
 }
 
 static int64_t numbers(const cr_parameters* p, const cr_parameters_slot* slot, int64_t usual)
@@ -249,7 +258,7 @@ static void spread(cr_parameters* p, const cr_parameters_slot* slot, const doubl
     }
 }
 
-const cr_parameters_kind cr_parameters_solid_kind = {
+const cr_parameters_kind cr_parameters_shape_kind = {
     .ready = ready,
     .numbers = numbers,
     .scene = scene,
