@@ -163,6 +163,12 @@ CAROM_API carom_status carom_batch_jvp(carom_batch* batch, int32_t steps, const 
 CAROM_API carom_status carom_batch_start_jvp(carom_batch* batch, int32_t directions,
                                              const double* dtheta, double* dstate,
                                              carom_error* error);
+// As carom_rollout_jacobian, for every item: slot [count * steps], state [count * state_size *
+// state_size], control [count * state_size * steps * chosen], theta [count * state_size *
+// theta_size]; any of the three may be NULL.
+CAROM_API carom_status carom_batch_jacobian(carom_batch* batch, int32_t steps, const int32_t* slot,
+                                            double* state, double* control, double* theta,
+                                            carom_error* error);
 
 #ifdef __cplusplus
 }

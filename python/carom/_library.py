@@ -234,6 +234,7 @@ _CALLS = {
     "carom_batch_start_back": (_S, handle, doubles, doubles, _E),
     "carom_batch_jvp": (_S, handle, i32, ints, i32, doubles, doubles, doubles, doubles, _E),
     "carom_batch_start_jvp": (_S, handle, i32, doubles, doubles, _E),
+    "carom_batch_jacobian": (_S, handle, i32, ints, doubles, doubles, doubles, _E),
 }
 
 _NAME = {"darwin": "libcarom.dylib", "win32": "carom.dll"}.get(sys.platform, "libcarom.so")

@@ -525,6 +525,33 @@ class Runs:
                 begin = end
         return out
 
+    def _columns(self, h, slots):
+        """Of the states after these steps by the states before, their controls and theta:
+        [lead, S, S], [lead, S, t C] and [lead, S, P]."""
+        s, steps = self.state_size, slots.shape[-1]
+        out = [np.empty(self._lead + (s, n)) for n in (s, steps * self.control_size,
+                                                       self._theta_size)]
+        call(self._do("jacobian"), h, steps, at(_piece(slots)), *map(at, out))
+        return out
+
+    def _jacobian(self, slots, theta, from_start) -> Gradient:
+        """Of the last states by the inputs of all steps, a product of those of pieces."""
+        s, p, total = self.state_size, self._theta_size, slots.shape[-1]
+        js = np.broadcast_to(np.eye(s), self._lead + (s, s))
+        jc, jp = np.zeros(self._lead + (s, 0)), np.zeros(self._lead + (s, p))
+        with self._use() as h:
+            begin = 0
+            for size in self._pace["jacobian"].chunks(total):
+                a, b, d = self._columns(h, slots[..., begin:begin + size])
+                js, jc, jp = a @ js, np.concatenate([a @ jc, b], axis=-1), a @ jp + d
+                begin += size
+            if from_start and p:  # the start of the scene follows from theta
+                start = np.zeros(self._lead + (p, s))
+                unit = np.ascontiguousarray(np.broadcast_to(np.eye(p), self._lead + (p, p)))
+                self._at_theta(h, theta, self._do("start_jvp"), p, at(unit), at(start))
+                jp = jp + js @ np.swapaxes(start, -1, -2)
+        return self._gradient(js, jc.reshape(self._lead + (s, total, self.control_size)), jp)
+
     def _gradient(self, state, controls, theta) -> Gradient:
         return Gradient(state, controls, theta,
                         {k: theta[..., w] for k, w in self._slices.items()})
@@ -637,6 +664,21 @@ class Run:
         out = runs._forward(slots, given["state"], given["controls"], given["theta"], self.theta,
                             self._start is None)
         return out if many is not None else out.reshape(self.states.shape)
+
+    def jacobian(self, step: "int | None" = None) -> Gradient:
+        """d(a state)/d(inputs): of the last state by the whole run's inputs (state [S, S],
+        controls [S, T, C], theta [S, P]), or, given a step t, of the state after that step alone by
+        the state before it ([S, S], [S, C], [S, P]); of a Batch with its items first. One
+        factorisation a step and one solve for every column; columns of a run are products of those
+        of its pieces."""
+        slots, runs = self._kept(), self._runs
+        if step is None:
+            return runs._jacobian(slots, self.theta, self._start is None)
+        total = slots.shape[-1]
+        if not -total <= step < total:
+            raise _errors.ArgumentError(f"step is {step}; it has to be 0 to {total - 1}")
+        with runs._use() as h:
+            return runs._gradient(*runs._columns(h, slots[..., step:][..., :1]))
 
     def close(self) -> None:
         """Gives back what derivatives need; the states stay."""

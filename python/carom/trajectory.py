@@ -196,41 +196,6 @@ class Trajectory(Run):
         """
         return super().vjp(bars)
 
-    def jacobian(self, step: "int | None" = None) -> Gradient:
-        """d(a state)/d(inputs): of the last state by the whole run's inputs (state [S, S],
-        controls [S, T, C], theta [S, P]), or, given a step t, of the state after that step alone by
-        the state before it ([S, S], [S, C], [S, P]). One factorisation a step and one solve for
-        every column; columns of a run are products of those of its pieces."""
-        slots, sim = self._kept(), self._sim
-        s, c, p = sim.state_size, sim.control_size, sim.theta_size
-        if step is not None:
-            if not -len(slots) <= step < len(slots):
-                raise _errors.ArgumentError(f"step is {step}; it has to be 0 to {len(slots) - 1}")
-            js, jc, jp = self._piece(slots[step:][:1])
-            return sim._gradient(js, jc, jp)
-        js, jc, jp = np.eye(s), np.zeros((s, 0)), np.zeros((s, p))
-        begin = 0
-        for size in sim._pace["jacobian"].chunks(len(slots)):
-            a, b, d = self._piece(slots[begin:begin + size])
-            js, jc, jp = a @ js, np.concatenate([a @ jc, b], axis=1), a @ jp + d
-            begin += size
-        if self._start is None and p:  # the start of the scene follows from theta
-            start, unit = np.zeros((p, s)), np.eye(p)
-            with sim._use() as h:
-                sim._at_theta(h, self.theta, lib.carom_rollout_start_jvp, p, at(unit), at(start))
-            jp = jp + js @ start.T
-        return sim._gradient(js, jc.reshape(s, len(slots), c), jp)
-
-    def _piece(self, slots: np.ndarray):
-        """Of the state after these steps by the state before, their controls and theta."""
-        sim = self._sim
-        s = sim.state_size
-        out = (np.empty((s, s)), np.empty((s, len(slots) * sim.control_size)),
-               np.empty((s, sim.theta_size)))
-        with sim._use() as h:
-            call(lib.carom_rollout_jacobian, h, len(slots), at(slots), *map(at, out))
-        return out
-
     def __enter__(self) -> "Trajectory":
         return self
 

@@ -39,6 +39,37 @@ def test_forward_mode(slide):
                                                                       theta=dtheta[i]))
 
 
+def test_jacobian(slide):
+    """Of one step the bits of single runs; of a run, whose pieces are multiplied, up to round-off."""
+    sim = carom.Sim(slide, parameters=["box.mass", "box.velocity"], controls=["box.force"])
+    rng = np.random.default_rng(4)
+    controls, theta = rng.normal(size=(3, 9, 3)), np.tile(sim.theta, (3, 1))
+    theta[:, 0] += np.arange(3)
+    s = sim.state_size
+    for start in (None, np.tile(sim.state, (3, 1))):
+        for workers in (1, 3):
+            runs = carom.Batch(sim, 3, workers=workers).rollout(controls, theta=theta, state=start)
+            full, step = runs.jacobian(), runs.jacobian(step=-2)
+            assert full.state.shape == (3, s, s) and full.controls.shape == (3, s, 9, 3)
+            assert full.theta.shape == (3, s, 4) and step.controls.shape == (3, s, 3)
+            assert full.parameters["box.mass"].shape == (3, s, 1)
+            for i in range(3):
+                run = sim.rollout(controls[i], theta=theta[i],
+                                  state=None if start is None else start[i])
+                for a, b in zip(run.jacobian(step=7), step):
+                    assert np.array_equal(a, b[i])
+                for a, b in zip(run.jacobian(), full):
+                    assert np.abs(a).max() > 0
+                    assert np.linalg.norm(a - b[i]) <= 1e-12 * np.linalg.norm(a)
+    moved = runs.jvp(theta=np.tile(np.eye(4)[1], (3, 1)))
+    assert np.allclose(full.theta[..., 1], moved[:, -1], rtol=1e-10, atol=1e-12)
+    with pytest.raises(carom.Error):
+        runs.jacobian(step=9)
+    runs.close()
+    with pytest.raises(carom.Error):
+        runs.jacobian()
+
+
 def test_steps_in_a_loop(slide):
     batch = carom.Batch(slide, 3, controls=["box.force"])
     batch.place()

@@ -298,3 +298,28 @@ carom_status carom_batch_start_jvp(carom_batch* batch, int32_t directions, const
     c.bar = dstate;
     return each(batch, start_jvp_one, &c, error);
 }
+
+static void jacobian_one(int32_t i, int32_t worker, void* user)
+{
+    const call* c = user;
+    const size_t k = (size_t)i, rows = k * c->s;
+    (void)worker;
+    c->batch->status[i] = carom_rollout_jacobian(
+        c->batch->item[i], c->steps, c->kept + k * c->t, c->bar ? c->bar + rows * c->s : NULL,
+        c->control_bar ? c->control_bar + rows * c->t * c->c : NULL,
+        c->theta_bar ? c->theta_bar + rows * c->p : NULL, &c->batch->error[i]);
+}
+
+carom_status carom_batch_jacobian(carom_batch* batch, int32_t steps, const int32_t* slot,
+                                  double* state, double* control, double* theta, carom_error* error)
+{
+    if (!batch || !slot) {
+        return missing(error, !batch ? "batch" : "slot");
+    }
+    call c = call_make(batch, steps);
+    c.kept = slot;
+    c.bar = state;
+    c.control_bar = control;
+    c.theta_bar = theta;
+    return each(batch, jacobian_one, &c, error);
+}

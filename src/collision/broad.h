@@ -18,8 +18,14 @@ carom_status cr_broad_create(const cr_surface* surface, const double* x, const u
                              cr_broad** out);
 void cr_broad_destroy(cr_broad* broad);
 
+// What cr_broad_create would make of the surface and x as they are by now, after carried bodies
+// have got other vertices or edges; all of x is read again. After CAROM_ERR_MEMORY it can only be
+// renewed or destroyed.
+carom_status cr_broad_renew(cr_broad* broad);
+
 // [body_count] of each carried body the first one of its shape, which may be itself: its vertices
-// are at the same places in its frame, to the bit. Lent as long as the broad phase lives.
+// are at the same places in its frame, to the bit. Lent as long as the broad phase lives, which
+// writes it anew when it is renewed.
 const int32_t* cr_broad_like(const cr_broad* broad);
 
 // Lends the motions of the carried bodies to the calls that follow: carry and margin [body_count],

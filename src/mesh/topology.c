@@ -162,6 +162,34 @@ carom_status cr_topology_build(cr_topology* topology, const cr_trimesh* mesh)
     return status;
 }
 
+void cr_topology_bend(cr_topology* topology, const cr_trimesh* mesh)
+{
+    for (int32_t e = 0; e < topology->edge_count; e++) {
+        uint8_t* kind = &topology->edge_kind[e];
+        if (*kind != CR_EDGE_BOUNDARY && *kind != CR_EDGE_TANGLED) {
+            *kind = (uint8_t)bend(mesh, topology->edge + 2 * e, topology->edge_face + 2 * e,
+                                  topology->opposite[2 * e + 1]);
+        }
+    }
+}
+
+int cr_topology_closed(const cr_topology* topology)
+{
+    int closed = topology->face_count > 0;
+    for (int32_t e = 0; e < topology->edge_count; e++) {
+        const int kind = topology->edge_kind[e];
+        closed = closed && kind != CR_EDGE_BOUNDARY && kind != CR_EDGE_TANGLED;
+    }
+    return closed;
+}
+
+// An open mesh can be touched from both sides, and a valley is a ridge from behind.
+int cr_topology_touches(const cr_topology* topology, int closed, int32_t edge)
+{
+    const int kind = topology->edge_kind[edge];
+    return kind != CR_EDGE_FLAT && (!closed || kind != CR_EDGE_CONCAVE);
+}
+
 void cr_topology_release(cr_topology* topology)
 {
     cr_memory_free(topology->edge);

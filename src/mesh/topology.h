@@ -26,3 +26,11 @@ typedef struct cr_topology {
 // empty: CAROM_ERR_MESH when the mesh is not sound (cr_trimesh_sound), CAROM_ERR_MEMORY.
 carom_status cr_topology_build(cr_topology* topology, const cr_trimesh* mesh);
 void cr_topology_release(cr_topology* topology);
+
+// The kinds of the edges again, of the same mesh with other vertices.
+void cr_topology_bend(cr_topology* topology, const cr_trimesh* mesh);
+
+// Whether it has faces and no edge is BOUNDARY or TANGLED.
+int cr_topology_closed(const cr_topology* topology);
+// Whether an edge of a body that keeps its shape can touch first; closed: cr_topology_closed.
+int cr_topology_touches(const cr_topology* topology, int closed, int32_t edge);

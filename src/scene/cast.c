@@ -436,23 +436,10 @@ static carom_status make_mesh(maker* m)
     return status == CAROM_OK ? apply_size(m, &spec) : status;
 }
 
-static void count_edges(const cr_topology* t, int32_t* open, int32_t* tangled)
-{
-    *open = *tangled = 0;
-    for (int32_t e = 0; e < t->edge_count; e++) {
-        *open += t->edge_kind[e] == CR_EDGE_BOUNDARY;
-        *tangled += t->edge_kind[e] == CR_EDGE_TANGLED;
-    }
-}
-
 int cr_cast_keeps_edge(const cr_cast* cast, int32_t edge)
 {
-    const int kind = cast->topology.edge_kind[edge];
-    if (cast->spec.type == CR_TYPE_CLOTH) {
-        return 1;
-    }
-    // an open mesh can be touched from both sides, and a valley is a ridge from behind
-    return kind != CR_EDGE_FLAT && (!cast->closed || kind != CR_EDGE_CONCAVE);
+    return cast->spec.type == CR_TYPE_CLOTH ||
+           cr_topology_touches(&cast->topology, cast->closed, edge);
 }
 
 // ---- rigid bodies
@@ -889,9 +876,7 @@ static carom_status make_from_mesh(maker* m)
     if (cr_topology_build(&cast->topology, &cast->mesh) != CAROM_OK) {
         return no_memory(m->error);
     }
-    int32_t open, tangled;
-    count_edges(&cast->topology, &open, &tangled);
-    cast->closed = cast->mesh.face_count > 0 && open == 0 && tangled == 0;
+    cast->closed = cr_topology_closed(&cast->topology);
     pick_radius(cast);
     if (cast->spec.type == CR_TYPE_RIGID) {
         status = make_rigid(m, scale);

@@ -86,6 +86,8 @@ typedef struct cr_model {
     double* xv0;     // [3*node_count] m/s
     double* density; // [body_count] kg/m^3 of rigid bodies, mass over volume
     double* place;   // [3*body_count] m, what the scene calls the body's position
+    // counts up when bodies with a frame get another shape: what was made of it is made anew
+    int64_t shape;
     // what the build did that the scene did not say, for people
     int32_t note_count;
     char** note; // [note_count]

@@ -14,18 +14,19 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     near->carried = cr_memory_take(body_count, 1);
     near->margin = cr_memory_take(body_count, sizeof(double));
     near->vertex_reach = cr_memory_take((size_t)bodies->vertex_count, sizeof(double));
-    near->like = cr_memory_take(body_count, sizeof(int32_t));
     near->sheet_mass = cr_memory_take((size_t)model->sheet_count, sizeof(double));
     carom_status status = CAROM_ERR_MEMORY;
     if (near->parent && near->body_island && near->body && near->carried && near->margin &&
-        near->vertex_reach && near->sheet_mass && near->like) {
+        near->vertex_reach && near->sheet_mass) {
         for (int32_t b = 0; b < bodies->body_count; b++) {
             near->carried[b] = bodies->frame[b] >= 0;
         }
         // trees are made per body: its own frame, and the rest shape of a sheet, will do
         status = cr_broad_create(&model->surface, bodies->p, near->carried, &near->broad);
+        near->shape = model->shape;
     }
     if (status == CAROM_OK) {
+        near->like = cr_broad_like(near->broad);
         cr_near_weigh(near);
     } else {
         cr_near_release(near);
@@ -33,25 +34,9 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     return status;
 }
 
-// One copy of a shape stays in the cache where a thousand would not. The trees know who is of one
-// shape; but a model whose vertices are parameters may have given them other places since.
-static void find_likes(cr_near* near)
-{
-    const cr_body_set* bodies = &near->model->bodies;
-    const int32_t* like = cr_broad_like(near->broad);
-    for (int32_t b = 0; b < bodies->body_count; b++) {
-        const int32_t from = bodies->vertex[b], a = near->carried[b] ? like[b] : b;
-        const size_t bytes = 3 * (size_t)(bodies->vertex[b + 1] - from) * sizeof(double);
-        const int same = bytes == 0 || memcmp(bodies->p + 3 * bodies->vertex[a],
-                                              bodies->p + 3 * from, bytes) == 0;
-        near->like[b] = same ? a : b;
-    }
-}
-
 void cr_near_weigh(cr_near* near)
 {
     const cr_model* model = near->model;
-    find_likes(near);
     for (int32_t s = 0; s < model->sheet_count; s++) {
         near->sheet_mass[s] = 0.0;
         for (int32_t n = model->sheet_node[s]; n < model->sheet_node[s + 1]; n++) {
@@ -68,6 +53,20 @@ void cr_near_weigh(cr_near* near)
             *margin = cr_max(*margin, model->pairing[i].thickness);
         }
     }
+}
+
+// The trees anew where bodies have got another shape, and with them who is of one shape. It is not
+// done when the model is written: here there is a status to say that memory is short.
+static carom_status renew(cr_near* near)
+{
+    if (near->shape == near->model->shape) {
+        return CAROM_OK;
+    }
+    const carom_status status = cr_broad_renew(near->broad);
+    if (status == CAROM_OK) {
+        near->shape = near->model->shape;
+    }
+    return status;
 }
 
 static void release_finds(cr_near_finds* finds)
@@ -93,7 +92,6 @@ void cr_near_release(cr_near* near)
     cr_memory_free(near->margin);
     cr_memory_free(near->vertex_reach);
     cr_memory_free(near->sheet_mass);
-    cr_memory_free(near->like);
     *near = (cr_near){0};
 }
 
@@ -473,6 +471,10 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
                          cr_near_finds* finds)
 {
     const cr_body_set* bodies = &near->model->bodies;
+    const carom_status renewed = renew(near);
+    if (renewed != CAROM_OK) {
+        return renewed;
+    }
     for (int32_t n = 0; n < bodies->node_count; n++) {
         const int32_t v = bodies->node_vertex[n];
         near->vertex_reach[v] = look->node_reach[n] + near->margin[bodies->vertex_body[v]];

@@ -35,6 +35,7 @@ typedef struct cr_near_finds {
 typedef struct cr_near {
     const cr_model* model;
     cr_broad* broad;
+    int64_t shape; // of the model when the trees were made
     cr_pair_list pair;
     cr_near_finds all;       // of cr_near_find
     int32_t brought;         // candidates of the last look with a bound: see cr_near_look.most
@@ -49,14 +50,14 @@ typedef struct cr_near {
     double* margin;                // [body_count] m, how far beyond their reach contacts begin
     double* vertex_reach;          // [vertex_count] m, of cloth
     double* sheet_mass;            // [sheet_count] kg
-    int32_t* like; // [body_count] a body whose vertices in its frame are the same, to the bit
+    const int32_t* like;           // [body_count] lent by broad: cr_broad_like, since the last look
 } cr_near;
 
 carom_status cr_near_init(cr_near* near, const cr_model* model);
 void cr_near_release(cr_near* near);
 
-// The masses of the sheets, the thickness of the contacts and who is like whom again, after the
-// model's numbers have changed.
+// The masses of the sheets and the thickness of the contacts again, after the model's numbers have
+// changed. What hangs on the shapes of bodies is made again by the next look, by cr_model.shape.
 void cr_near_weigh(cr_near* near);
 
 // What is expected of everything in a step, and by how much it may miss that.

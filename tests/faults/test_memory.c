@@ -22,8 +22,9 @@ static const char scene_text[] =
     " 0.2, \"nx\": 2, \"ny\": 2}}, \"position\": [-0.3, 0, 0.05], \"velocity\": [0, 0, -2],"
     " \"stretch\": 50, \"pins\": [{\"nodes\": [0]}]}],"
     "\"objective\": {\"terms\": [{\"what\": \"position\", \"of\": \"ball\"}]},"
-    "\"parameters\": [{\"of\": \"ball\", \"what\": \"velocity\"}]}";
-enum { STEPS = 4, BODIES = 4 };
+    "\"parameters\": [{\"of\": \"ball\", \"what\": \"velocity\"}, {\"of\": \"floor\", \"what\":"
+    " \"vertices\"}]}";
+enum { STEPS = 4, BODIES = 4, THETA = 3 + 12 };
 
 static char folder[] = "/tmp/carom_faults_XXXXXX";
 static char scene_path[80], copy_path[80], run_path[80];
@@ -67,7 +68,7 @@ static int again(carom_status status, const carom_error* error, const char* what
 typedef struct outcome {
     uint64_t hash;
     carom_body_gradient gradient[BODIES];
-    double slope[3];
+    double slope[THETA];
     int64_t frames;
 } outcome;
 
@@ -163,10 +164,10 @@ static void descend(const carom_model* model, outcome* out)
 {
     carom_error error;
     carom_problem* problem = NULL;
-    double theta[3], value;
+    double theta[THETA], value;
     ASK(carom_problem_create(model, NULL, &problem, &error));
     if (!given_up) {
-        CHECK(carom_problem_size(problem) == 3);
+        CHECK(carom_problem_size(problem) == THETA);
         carom_problem_scene(problem, theta);
         ASK(carom_problem_gradient(problem, theta, &value, out->slope, &error));
     }

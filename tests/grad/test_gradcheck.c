@@ -87,6 +87,13 @@ static const grad_kit_scene scenes[] = {
      "'parameters': [{'of': 'box', 'what': 'vertices'}, {'of': 'box', 'what': 'rotation'},"
      " {'of': 'box', 'what': 'angular_velocity'}]}",
      10, 0},
+    {"vertices of a solid whose moments do not ascend",
+     "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.2, 0.4, 0.1]}},"
+     " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3]}],"
+     "'objective': {'terms': [{'what': 'position', 'of': 'box', 'target': [1, 1, 1]},"
+     " {'what': 'rotation', 'of': 'box', 'target': [0.9, 0.3, 0.2, 0.1]}]},"
+     "'parameters': [{'of': 'box', 'what': 'vertices'}]}",
+     10, 0},
     {"rotation and a point of a solid, by its vertices",
      "{" SMOOTH "'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.2, 0.1]}},"
      " 'velocity': [1, 2, 3], 'angular_velocity': [1, -2, 3], 'torque': [0.1, 0.2, -0.3]}],"

@@ -512,8 +512,16 @@ static void test_bodies_of_one_shape(void)
     finish(&s);
     cr_broad* broad = NULL;
     CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
-    for (int step = 0; step < 5; step++) {
-        carry_bodies(&s, &seed, 0.1 * step, 0.05, carry, margin);
+    for (int step = 0; step < 8; step++) {
+        if (step > 4) { // some get another shape: the first of one, and others that shared it
+            for (int32_t b = 0; b < 24; b += step) {
+                for (int32_t v = s.surface.body_vertex[b]; v < s.surface.body_vertex[b + 1]; v++) {
+                    s.x.items[3 * v + step % 3] *= 1.5;
+                }
+            }
+            CHECK(cr_broad_renew(broad) == CAROM_OK);
+        }
+        carry_bodies(&s, &seed, 0.1 * (step % 5), 0.05, carry, margin);
         cr_broad_carry(broad, carry, margin, 0);
         check_found(&s, broad, &found, &truth);
         CHECK(found.count > 1000);

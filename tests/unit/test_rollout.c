@@ -360,6 +360,53 @@ static void test_batch_has_the_same_bits(void)
     carom_model_destroy(model);
 }
 
+// The Jacobians of a batch are those of its items.
+static void test_batch_jacobian(void)
+{
+    enum { COUNT = 2, SPAN = 2 };
+    carom_model* model = model_of(text);
+    carom_batch* batch = NULL;
+    CHECK(carom_batch_create(model, COUNT, 2, &batch, NULL) == CAROM_OK);
+    CHECK(carom_batch_choose(batch, CHOSEN, chosen, NULL) == CAROM_OK);
+    const size_t p = (size_t)carom_rollout_layout(carom_batch_item(batch, 0)).theta_size;
+    const size_t sizes[3] = {(size_t)STATE * STATE, (size_t)STATE * SPAN * CHOSEN, STATE * p};
+    static double controls[COUNT * SPAN * CHOSEN];
+    double *all[3], *one[3];
+    int32_t slot[COUNT * SPAN], done[COUNT];
+    for (int i = 0; i < COUNT * SPAN * CHOSEN; i++) {
+        controls[i] = 0.5 * chance(i + 3);
+    }
+    for (int k = 0; k < 3; k++) {
+        all[k] = calloc(COUNT * sizes[k], sizeof(double));
+        one[k] = calloc(sizes[k], sizeof(double));
+    }
+    CHECK(carom_batch_run(batch, SPAN, controls, NULL, slot, done, NULL) == CAROM_OK);
+    CHECK(carom_batch_jacobian(batch, SPAN, slot, all[0], all[1], all[2], NULL) == CAROM_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK(carom_rollout_jacobian(carom_batch_item(batch, (int32_t)i), SPAN, slot + i * SPAN,
+                                     one[0], one[1], one[2], NULL) == CAROM_OK);
+        for (int k = 0; k < 3; k++) {
+            CHECK(memcmp(all[k] + i * sizes[k], one[k], sizes[k] * sizeof(double)) == 0);
+            double square = 0.0;
+            for (size_t j = 0; j < sizes[k]; j++) {
+                square += one[k][j] * one[k][j];
+            }
+            CHECK(square > 0.0); // zeros would agree with too much
+        }
+    }
+    CHECK(memcmp(all[0], all[0] + sizes[0], sizes[0] * sizeof(double)) != 0);
+    CHECK(carom_batch_jacobian(batch, SPAN, slot, NULL, NULL, NULL, NULL) == CAROM_OK);
+    CHECK(carom_batch_jacobian(NULL, 1, slot, NULL, NULL, NULL, NULL) == CAROM_ERR_ARGUMENT);
+    CHECK(carom_batch_jacobian(batch, 1, NULL, NULL, NULL, NULL, NULL) == CAROM_ERR_ARGUMENT);
+    CHECK(carom_batch_jacobian(batch, 0, slot, NULL, NULL, NULL, NULL) == CAROM_ERR_ARGUMENT);
+    for (int k = 0; k < 3; k++) {
+        free(all[k]);
+        free(one[k]);
+    }
+    carom_batch_destroy(batch);
+    carom_model_destroy(model);
+}
+
 // Of nothing there is nothing to tell.
 static void test_nothing_is_refused(void)
 {
@@ -461,6 +508,7 @@ int main(void)
     RUN(test_single_steps_chain);
     RUN(test_jacobian_rows);
     RUN(test_batch_has_the_same_bits);
+    RUN(test_batch_jacobian);
     RUN(test_nothing_is_refused);
     RUN(test_misuse_is_refused);
     RUN(test_warm_runs_take_no_memory);
