@@ -611,7 +611,7 @@ static carom_status part(cr_zone* zone, int32_t* parted)
 {
     int32_t spread = 0, clumps = 0, asleep = 0;
     *parted = 0;
-    if (zone->task->whole || zone->task->member_sheet_count > 0 || zone->block_count <= FEW) {
+    if (zone->task->whole || zone->block_count <= FEW) {
         return CAROM_OK;
     }
     carom_status status = cr_zone_clump_find(zone, &spread);
@@ -619,8 +619,9 @@ static carom_status part(cr_zone* zone, int32_t* parted)
         status = cr_zone_line_collect(zone); // the same lines, with the friction that they have now
     }
     for (int32_t c = 0; c < zone->clump.count; c++) {
-        clumps += zone->clump.items[c].line_end > zone->clump.items[c].line_begin;
-        asleep += zone->clump.items[c].asleep;
+        const cr_zone_clump* clump = &zone->clump.items[c];
+        clumps += clump->sheets || clump->line_end > clump->line_begin;
+        asleep += clump->asleep;
     }
     *parted = clumps > 1 || asleep > 0;
     return status;

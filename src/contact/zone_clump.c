@@ -5,7 +5,8 @@
 // lines of an iterate join are a clump, and the equations of a clump hold nothing of another: each
 // has its own working set, its own ladder of matrices and its own end. (Solved as one, a heap of 66
 // bodies with friction 1.5, twelve clumps of two at most, went round in circles for 265 iterates:
-// whenever one of them had to hold its friction all did, and all were taken back for one.)
+// whenever one of them had to hold its friction all did, and all were taken back for one.) Sheets
+// are one clump with all that lies on them.
 
 static int32_t root_of(cr_zone* zone, int32_t block)
 {
@@ -27,9 +28,10 @@ static void join(cr_zone* zone, int32_t a, int32_t b)
 // The clump of each block, in the order of their first blocks.
 static carom_status number_clumps(cr_zone* zone)
 {
+    const int32_t nodes = zone->task->frame_count; // which stand behind the frames
     zone->clump.count = 0;
     for (int32_t b = 0; b < zone->block_count; b++) {
-        zone->block.items[b].clump = b;
+        zone->block.items[b].clump = b < nodes ? b : nodes;
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         const cr_zone_line* line = &zone->line.items[i];
@@ -76,13 +78,14 @@ static carom_status sort_members(cr_zone* zone)
     for (int32_t c = 0; c < zone->clump.count; c++) { // numbers become ends, which grow again
         cr_zone_clump* clump = &zone->clump.items[c];
         const int32_t blocks = clump->block_end, lines = clump->line_end;
-        *clump = (cr_zone_clump){block, block, line, line, 0, 0};
+        *clump = (cr_zone_clump){block, block, line, line, 0, 0, 0};
         block += blocks;
         line += lines;
     }
     for (int32_t b = 0; b < zone->block_count; b++) {
         cr_zone_clump* clump = &zone->clump.items[zone->block.items[b].clump];
         zone->clump_block.items[clump->block_end++] = b;
+        clump->sheets |= zone->block.items[b].frame < 0;
     }
     for (int32_t i = 0; i < zone->line.count; i++) {
         if (zone->line.items[i].block_count > 0) {
@@ -191,6 +194,33 @@ static carom_status take_lines(cr_zone* zone, const cr_zone_clump* clump)
     return CAROM_OK;
 }
 
+// Sheets are where the zone has them; a clump without any has a task that knows of none.
+static carom_status take_sheets(cr_zone* zone, const cr_zone_clump* clump)
+{
+    cr_zone* own = zone->own;
+    own->task = zone->task;
+    own->along = zone->along;
+    if (!clump->sheets) {
+        own->bare = *zone->task;
+        own->bare.member_sheet_count = 0;
+        own->task = &own->bare;
+        return CAROM_OK;
+    }
+    if (!cr_array_reserve(&own->node_block, zone->node_block.count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    own->node_block.count = zone->node_block.count;
+    for (int32_t i = 0; i < zone->node_block.count; i++) {
+        const int32_t block = zone->node_block.items[i];
+        own->node_block.items[i] = block < 0 ? -1 : zone->block.items[block].clump;
+    }
+    const carom_status status = cr_zone_sheet_setup(own);
+    if (status == CAROM_OK) {
+        cr_zone_sheet_place(own);
+    }
+    return status;
+}
+
 carom_status cr_zone_clump_enter(cr_zone* zone, const cr_zone_clump* clump, cr_zone** own)
 {
     carom_status status = zone->own ? CAROM_OK : cr_zone_create(&zone->own);
@@ -200,11 +230,13 @@ carom_status cr_zone_clump_enter(cr_zone* zone, const cr_zone_clump* clump, cr_z
     if (status == CAROM_OK) {
         status = take_lines(zone, clump);
     }
+    if (status == CAROM_OK) {
+        status = take_sheets(zone, clump);
+    }
     *own = zone->own;
     if (status != CAROM_OK) {
         return status;
     }
-    zone->own->task = zone->task;
     zone->own->stick = zone->stick;
     zone->own->report = (cr_zone_report){0};
     zone->own->holds = 0;

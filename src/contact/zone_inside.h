@@ -86,6 +86,7 @@ typedef struct cr_zone_clump {
     int32_t line_begin, line_end;   // of zone.clump_line
     int32_t asleep;                 // nonzero: all of it is
     int32_t calm;                   // nonzero: it will be, once its last step is taken
+    int32_t sheets;                 // nonzero: it holds all member sheets, which are one clump
 } cr_zone_clump;
 
 // What a candidate takes along from one iterate to the next, whatever row it belongs to then.
@@ -183,6 +184,7 @@ struct cr_zone {
     CR_ARRAY(cr_zone_clump) clump;                             // of zone_clump.c
     CR_ARRAY(int32_t) clump_block, clump_line; // blocks and lines, those of a clump together
     cr_zone* own; // a clump by itself, with blocks, points and lines of its own; NULL until then
+    cr_zone_task bare;     // of such a one without sheets
     CR_ARRAY(double) dual; // of zone_dual.c
     CR_ARRAY(int32_t) dual_set;
     cr_zone_matrix matrix;
