@@ -10,8 +10,8 @@
 // face. A script has three numbers per key for the shift and, of a body, three for the turn.
 //
 // Vertices of a rigid body carry its mass, centre and inertia along, at the density it has, when
-// those came from its mesh; else they stay. The edges of the surface follow the vertices of any body
-// with a frame: cr_model.shape counts up with every write, and trees are made anew by it.
+// those came from its mesh; else they stay. The edges of the surface follow the vertices of any
+// body with a frame: cr_model.shape counts up with every write, and trees are made anew by it.
 #pragma once
 
 #include "adjoint/gradient.h"

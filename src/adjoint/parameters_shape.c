@@ -79,8 +79,8 @@ static carom_status ready_rigid(cr_parameters* p, const cr_parameters_slot* slot
     p->solid[body] = follows_mesh(p, body);
     const double* m = p->scene->bodies.inertia + 3 * p->scene->bodies.frame[body];
     const double least = distinct * cr_max(m[0], cr_max(m[1], m[2]));
-    if (p->solid[body] && !(fabs(m[1] - m[0]) > least && fabs(m[2] - m[1]) > least &&
-                            fabs(m[0] - m[2]) > least)) {
+    if (p->solid[body] &&
+        !(fabs(m[1] - m[0]) > least && fabs(m[2] - m[1]) > least && fabs(m[0] - m[2]) > least)) {
         return cr_parameters_refuse(
             p, slot,
             "need principal moments that differ: equal ones have no axes to "
