@@ -238,7 +238,9 @@ static void label_sheets(const cr_sim* sim, cr_worker* worker)
             *label = frame[0] == own || frame[1] == own ? i : *label;
         }
     }
-    for (int32_t round = 0; round < worker->sheet.count; round++) {
+    int changed = 1;
+    for (int32_t round = 0; changed && round < worker->sheet.count; round++) {
+        changed = 0;
         for (int32_t i = 0; i < worker->sheet.count; i++) {
             const int32_t sheet = worker->sheet.items[i];
             int32_t* label = label_of(sim, worker, of_sheet(sheet));
@@ -249,6 +251,7 @@ static void label_sheets(const cr_sim* sim, cr_worker* worker)
                 frame[1] = frame[1] == of_sheet(sheet) ? -1 : frame[1];
             }
             *label = held ? CR_BALANCE_GROUND : *label;
+            changed |= held;
         }
     }
 }
