@@ -162,36 +162,44 @@ static void test_piles_with_sheets(void)
     }
 }
 
+#define SHEET                                                                                      \
+    "'type': 'cloth', 'mesh': {'sheet': {'width': 0.4, 'height': 0.4, 'nx': 3, 'ny': 3, "          \
+    "'jitter': 0.1}}, 'stretch': 200, 'bend': 1e-3, 'damping': 0.01, 'thickness': 0.01"
+
+// at [m], tilt [degrees], v [m/s] of the sheet.
+static void slide(const char* low, const double at[3], const double tilt[3], const double v[2])
+{
+    kit* k = kit_open("{'carom': 1, 'world': {'dt': 0.02, 'friction': 0}, 'bodies': [" GROUND
+                      ", {'name': 'low', %s}, {'name': 'high', " SHEET ", 'density': 0.3, "
+                      "'position': [%.3f, %.3f, %.3f], 'euler_degrees': [%.2f, %.2f, %.2f], "
+                      "'velocity': [%.3f, %.3f, 0]}]}",
+                      low, at[0], at[1], at[2], tilt[0], tilt[1], tilt[2], v[0], v[1]);
+    for (int step = 0; step < 50 && kit_step(k);) {
+        step++;
+    }
+    CHECK(!k->failed);
+    CHECK(k->most_parts == 1);
+    printf("  rose by %.1e of %.1e J\n", k->most_rise, k->size);
+    kit_close(k);
+}
+
 // A sheet that slides without friction, thrown onto another one that lies on the ground or onto a
-// box: gaps between folds and edges are convex, and each step's forces would do work there.
+// box that is free: gaps between folds and edges are convex, and each step's forces would do work
+// there, 6e-3 of the energy in a step.
 static void test_sheets_that_slide(void)
 {
     uint64_t seed = 1;
-    for (int i = 0; i < 16; i++) {
-        const double turn = check_random(&seed, 0, 90), x = check_random(&seed, -0.05, 0.05),
-                     fast = check_random(&seed, 0.3, 1.5), side = check_random(&seed, -0.5, 0.5);
-        const char* sheet = "'type': 'cloth', 'mesh': {'sheet': {'width': 0.4, 'height': 0.4, "
-                            "'nx': 3, 'ny': 3, 'jitter': 0.1}}, 'stretch': 200, 'bend': 1e-3, "
-                            "'damping': 0.01, 'thickness': 0.01";
-        char* low = i % 2 ? kit_text("'mesh': {'box': {'size': [0.2, 0.25, 0.2]}}, 'mass': 1, "
-                                     "'position': [0, 0, 0.11]")
-                          : kit_text("%s, 'density': 0.35, 'position': [0, 0, 0.03], "
-                                     "'euler_degrees': [2, -2, 30]",
-                                     sheet);
-        kit* k = kit_open("{'carom': 1, 'world': {'dt': 0.02, 'friction': 0}, 'bodies': [" GROUND
-                          ", {'name': 'low', %s}, {'name': 'high', %s, 'density': 0.3, "
-                          "'position': [%.3f, 0.02, %.2f], 'euler_degrees': [1, 2, %.1f], "
-                          "'velocity': [%.3f, %.3f, 0]}]}",
-                          low, sheet, x, i % 2 ? 0.25 : 0.06, turn, fast, side);
-        free(low);
-        for (int step = 0; step < 50 && kit_step(k);) {
-            step++;
-        }
-        CHECK(!k->failed);
-        printf("  %s: rose by %.1e of %.1e J, at most %d parts\n", i % 2 ? "box" : "sheet",
-               k->most_rise, k->size, k->most_parts);
-        kit_close(k);
+    for (int i = 0; i < 10; i++) {
+        const double at[3] = {check_random(&seed, -0.05, 0.05), 0.02, 0.06};
+        const double tilt[3] = {1, 2, check_random(&seed, 0, 90)};
+        const double v[2] = {check_random(&seed, 0.3, 1.5), check_random(&seed, -0.5, 0.5)};
+        slide(SHEET ", 'density': 0.35, 'position': [0, 0, 0.03], 'euler_degrees': [2, -2, 30]", at,
+              tilt, v);
     }
+    const double at[3] = {-0.027, -0.027, 0.25}, tilt[3] = {-1.69, -0.24, 26.08};
+    const double v[2] = {0.825, -0.004};
+    slide("'mesh': {'box': {'size': [0.2, 0.25, 0.2]}}, 'mass': 1, 'position': [0, 0, 0.11]", at,
+          tilt, v);
 }
 
 // Twelve iterations are few where much rubs hard; what fails says by how much.
