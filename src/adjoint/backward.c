@@ -113,6 +113,8 @@ void cr_backward_destroy(cr_backward* b)
     cr_array_release(&b->worker.warm);
     cr_array_release(&b->worker.balance);
     cr_array_release(&b->worker.sheet_scratch);
+    cr_array_release(&b->worker.clump_of);
+    cr_array_release(&b->worker.clump);
     cr_array_release(&b->candidate);
     cr_array_release(&b->lam);
     cr_array_release(&b->row);
@@ -204,9 +206,9 @@ int cr_backward_balance(cr_worker* worker, const cr_sim* sim, const cr_record* r
 }
 
 // Reverse of the energy balance, which has the last word on the velocities of a part: bars->v and
-// om become those of what the zone left. What start and targets feel of it waits in v0, om_free,
-// pull (their acceleration) and way (u), what rows feel in lam_bar, eps_bar and room_bar, what
-// nodes feel in node_x0, node_d and node_v0.
+// om, and xv of nodes, become those of what the zone left. What start and targets feel of it waits
+// in v0, om_free, pull (their acceleration) and way (u), what rows feel in lam_bar, eps_bar and
+// room_bar, what nodes feel in node_x0, node_d and node_v0.
 static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
                                 const cr_record_part* part, const cr_state_bars* bars,
                                 cr_gradient* g)
@@ -251,13 +253,17 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
                                  .eps = b->eps_bar.items,
                                  .room = b->room_bar.items,
                                  .more = &more,
-                                 .spin = b->spin};
+                                 .spin = b->spin,
+                                 .xv = bars->xv,
+                                 .x = bars->x,
+                                 .node_mass = g->node_mass};
     cr_balance_adj(&task, &out);
     if (more != 0.0 && b->worker.sheet.count > 0) {
         const cr_balance_sheets sheets = cr_island_sheets(sim, &b->worker, part->h);
         const cr_balance_sheet_bars nodes = {.x0 = b->node_x0,
                                              .d = b->node_d,
                                              .v0 = b->node_v0,
+                                             .v = bars->xv,
                                              .force = g->node_force,
                                              .node_mass = g->node_mass,
                                              .gravity = g->gravity,

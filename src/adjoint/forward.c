@@ -15,12 +15,12 @@ typedef struct scratch {
     cr_vec3 *v1, *om1, *a, *torque, *rate, *om_free; // [frame_count] of targets
     cr_vec3* v0;                                     // [frame_count] of the start
     cr_vec3* node_v0;                                // [node_count] likewise
-    cr_vec3 *node_x0, *node_force;                   // [node_count] of the energy balance
+    cr_vec3 *node_x0, *node_force, *push;            // [node_count] of the energy balance
     cr_vec3 *pose_t[2], *pose_q[2];                  // [frame_count] of what moves by script
     cr_vec3 *spin, *thrust, *twist;                  // [frame_count] of the energy balance
 } scratch;
 
-enum { FRAME_ARRAYS = 19, NODE_ARRAYS = 5, VERTEX_ARRAYS = 2 };
+enum { FRAME_ARRAYS = 19, NODE_ARRAYS = 6, VERTEX_ARRAYS = 2 };
 
 struct cr_forward {
     const cr_model* model;
@@ -79,6 +79,8 @@ void cr_forward_destroy(cr_forward* f)
     cr_array_release(&f->worker.warm);
     cr_array_release(&f->worker.balance);
     cr_array_release(&f->worker.sheet_scratch);
+    cr_array_release(&f->worker.clump_of);
+    cr_array_release(&f->worker.clump);
     cr_array_release(&f->scratch);
     cr_array_release(&f->zone);
     cr_array_release(&f->candidate);
@@ -125,6 +127,7 @@ static int make_scratch(const cr_model* model, scratch* s)
     s->node_v0 = at + 2 * n;
     s->node_x0 = at + 3 * n;
     s->node_force = at + 4 * n;
+    s->push = at + 5 * n;
     s->zone.obstacle0 = at + NODE_ARRAYS * n;
     s->zone.obstacle1 = at + NODE_ARRAYS * n + v;
     return 1;
@@ -586,6 +589,7 @@ static double sheets_jvp(const cr_forward* f, cr_sim* sim, const cr_record_part*
     const cr_balance_sheet_bars by = {.x0 = s->node_x0,
                                       .d = s->zone.d,
                                       .v0 = s->node_v0,
+                                      .v = l->state.xv,
                                       .force = s->node_force,
                                       .node_mass = g->node_mass,
                                       .gravity = (double*)g->gravity,
@@ -608,6 +612,7 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
         !cr_array_reserve(&f->balance_number, (3 * rows + 1) * count)) {
         return CAROM_ERR_MEMORY;
     }
+    cr_island_velocities(sim, &f->worker, part->h);
     for (int32_t i = 0; i < count; i++) {
         const cr_gradient* g = model_of(f, &l[i]);
         const scratch* s = &f->scratch.items[i];
@@ -633,9 +638,12 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
                                                 .eps = lam + rows,
                                                 .room = lam + 2 * (ptrdiff_t)rows,
                                                 .more = more,
-                                                .spin = f->scratch.items[0].spin};
+                                                .spin = f->scratch.items[0].spin,
+                                                .xv = l[i].state.xv,
+                                                .x = l[i].state.x,
+                                                .node_mass = g->node_mass,
+                                                .push = f->scratch.items[0].push};
     }
-    cr_island_velocities(sim, &f->worker, part->h);
     const cr_balance_task task = cr_island_balance(sim, &f->worker, part->h);
     cr_balance_jvp(&task, count, f->balance.items, f->scratch.items[0].thrust,
                    f->scratch.items[0].twist);

@@ -1,4 +1,5 @@
 #include "contact/balance.h"
+#include "contact/balance_clump.h"
 #include "contact/balance_inside.h"
 
 static double square(cr_vec3 inertia, cr_vec3 om)
@@ -114,6 +115,9 @@ cr_balance_brake cr_balance_directions(const cr_balance_task* task)
             }
         }
     }
+    if (task->sheet_count > 0) {
+        cr_balance_clump_push(task, &brake.slope, &brake.bend);
+    }
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i];
         const cr_rot rot = cr_rot_make(motion->w[f]);
@@ -164,6 +168,13 @@ double cr_balance_run(const cr_balance_task* task)
             cr_vec3_add_scaled(motion->om[f], -brake.eta,
                                (cr_vec3){y.x / inertia[0], y.y / inertia[1], y.z / inertia[2]});
     }
+    for (int32_t i = 0; i < task->sheet_count; i++) {
+        const int32_t s = task->sheet[i];
+        for (int32_t n = task->sheet_node[s]; n < task->sheet_node[s + 1]; n++) {
+            motion->xv[n] = cr_vec3_add_scaled(
+                motion->xv[n], -brake.eta / task->bodies->node_mass[n], motion->push[n]);
+        }
+    }
     return gain;
 }
 
@@ -174,13 +185,19 @@ static const double left_of_fall = 3e-5, left_of_motion = 1e-7;
 int32_t cr_balance_fails(const cr_balance_task* task)
 {
     const cr_motion* motion = task->motion;
-    double fall = 0.0, moving = 0.0;
+    double fall = task->fall, moving = 0.0;
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i];
         const double m = task->bodies->mass[f];
         fall += 0.5 * m * task->h * task->h * cr_vec3_norm2(motion->a[f]);
         moving += 0.5 * m * cr_vec3_norm2(motion->v[f]) +
                   0.5 * square(cr_vec3_load(task->bodies->inertia + 3 * f), motion->om[f]);
+    }
+    for (int32_t i = 0; i < task->sheet_count; i++) {
+        const int32_t s = task->sheet[i];
+        for (int32_t n = task->sheet_node[s]; n < task->sheet_node[s + 1]; n++) {
+            moving += 0.5 * task->bodies->node_mass[n] * cr_vec3_norm2(motion->xv[n]);
+        }
     }
     return cr_balance_measure(task).gain > left_of_fall * fall + left_of_motion * moving;
 }

@@ -1,4 +1,5 @@
 #include "contact/balance.h"
+#include "contact/balance_clump.h"
 #include "contact/balance_inside.h"
 
 // The bars of what eta is made of. From bend eta^2/2 - slope eta + gain = 0:
@@ -169,6 +170,12 @@ void cr_balance_adj(const cr_balance_task* task, const cr_balance_bars* bars)
         eta_bar -= cr_vec3_dot(bars->v[f], motion->thrust[f]) / task->bodies->mass[f] +
                    cr_vec3_dot(bars->om[f], cr_vec3_over(motion->twist[f], inertia));
     }
+    for (int32_t i = 0; i < task->sheet_count; i++) {
+        const int32_t s = task->sheet[i];
+        for (int32_t n = task->sheet_node[s]; n < task->sheet_node[s + 1]; n++) {
+            eta_bar -= cr_vec3_dot(bars->xv[n], motion->push[n]) / task->bodies->node_mass[n];
+        }
+    }
     const ingredients of = eta_adj(&brake, eta_bar);
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i];
@@ -185,6 +192,9 @@ void cr_balance_adj(const cr_balance_task* task, const cr_balance_bars* bars)
     }
     for (int32_t i = 0; i < task->row_count; i++) {
         row_adj(task, i, motion->thrust, motion->twist, bars->spin, bars);
+    }
+    if (task->sheet_count > 0) {
+        cr_balance_clump_adj(task, brake.eta, of.slope, of.bend, bars);
     }
     for (int32_t i = 0; i < task->frame_count; i++) { // spin = R om
         const int32_t f = task->frame[i];

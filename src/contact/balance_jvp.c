@@ -1,4 +1,5 @@
 #include "contact/balance.h"
+#include "contact/balance_clump.h"
 #include "contact/balance_inside.h"
 
 // As gain_adj of the reverse has it.
@@ -108,10 +109,13 @@ static void one_jvp(const cr_balance_task* task, const cr_balance_brake* brake, 
         by->spin[f] = cr_mat3_apply(r, cr_vec3_add(by->om[f], turned));
         x[f] = y[f] = (cr_vec3){0, 0, 0};
     }
+    double dslope = 0.0, dbend = 0.0;
+    if (task->sheet_count > 0) {
+        cr_balance_clump_jvp(task, by, x, y, &dslope, &dbend);
+    }
     for (int32_t i = 0; i < task->row_count; i++) {
         row_jvp(task, i, by, by->spin, x, y);
     }
-    double dslope = 0.0, dbend = 0.0;
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i];
         const double m = task->bodies->mass[f];
@@ -145,6 +149,15 @@ static void one_jvp(const cr_balance_task* task, const cr_balance_brake* brake, 
         cr_vec3 dom = cr_vec3_scale(eta, cr_vec3_sub(y[f], cr_vec3_times(dinertia, y_over)));
         dom = cr_vec3_add_scaled(cr_vec3_over(dom, inertia), deta, y_over);
         by->om[f] = cr_vec3_sub(by->om[f], dom);
+    }
+    for (int32_t i = 0; i < task->sheet_count; i++) {
+        const int32_t s = task->sheet[i];
+        for (int32_t n = task->sheet_node[s]; n < task->sheet_node[s + 1]; n++) {
+            const double m = task->bodies->node_mass[n];
+            cr_vec3 dv = cr_vec3_add_scaled(cr_vec3_scale(eta, by->push[n]), deta, motion->push[n]);
+            dv = cr_vec3_add_scaled(dv, -eta * by->node_mass[n] / m, motion->push[n]);
+            by->xv[n] = cr_vec3_add_scaled(by->xv[n], -1.0 / m, dv);
+        }
     }
 }
 

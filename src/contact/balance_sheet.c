@@ -58,6 +58,12 @@ static double dot(const view* v)
     return sum;
 }
 
+// m/s, at the end.
+static cr_vec3 speed_of(const cr_balance_sheets* task, int32_t n)
+{
+    return task->bodies->node_pinned[n] ? (cr_vec3){0, 0, 0} : task->motion->xv[n];
+}
+
 static cr_vec3 pull_on(const cr_balance_sheets* task, int32_t n)
 {
     return cr_vec3_add_scaled(task->force[n], task->bodies->node_mass[n], task->gravity);
@@ -65,14 +71,15 @@ static cr_vec3 pull_on(const cr_balance_sheets* task, int32_t n)
 
 double cr_balance_sheet_gain(const cr_balance_sheets* task)
 {
-    const double per = (1.0 - CR_BALANCE_NOISE) / (task->h * task->h);
+    const double most = 1.0 - CR_BALANCE_NOISE;
     double sum = 0.0;
     for (int32_t i = 0; i < task->count; i++) {
         const view v = view_make(task, i);
         for (int32_t n = v.first; n < v.first + v.count; n++) {
             const cr_vec3 d = cr_vec3_load(v.d + 3 * (size_t)(n - v.first));
             const cr_vec3 v0 = cr_vec3_load(task->velocity + 3 * (size_t)n);
-            sum += 0.5 * task->bodies->node_mass[n] * (per * cr_vec3_norm2(d) - cr_vec3_norm2(v0));
+            const double square = most * cr_vec3_norm2(speed_of(task, n));
+            sum += 0.5 * task->bodies->node_mass[n] * (square - cr_vec3_norm2(v0));
             sum -= cr_vec3_dot(pull_on(task, n), d);
         }
         for (int k = 0; k < 3; k++) {
@@ -84,10 +91,23 @@ double cr_balance_sheet_gain(const cr_balance_sheets* task)
     return sum;
 }
 
+double cr_balance_sheet_fall(const cr_balance_sheets* task)
+{
+    double sum = 0.0;
+    for (int32_t i = 0; i < task->count; i++) {
+        const int32_t s = task->member[i];
+        for (int32_t n = task->sheet_node[s]; n < task->sheet_node[s + 1]; n++) {
+            const double a2 = cr_vec3_norm2(pull_on(task, n)) / task->bodies->node_mass[n];
+            sum += task->bodies->node_pinned[n] ? 0.0 : 0.5 * a2;
+        }
+    }
+    return task->h * task->h * sum;
+}
+
 void cr_balance_sheet_adj(const cr_balance_sheets* task, double bar,
                           const cr_balance_sheet_bars* bars)
 {
-    const double per = (1.0 - CR_BALANCE_NOISE) / (task->h * task->h);
+    const double most = 1.0 - CR_BALANCE_NOISE;
     for (int32_t i = 0; i < task->count; i++) {
         const view v = view_make(task, i);
         const int32_t s = task->member[i];
@@ -96,11 +116,12 @@ void cr_balance_sheet_adj(const cr_balance_sheets* task, double bar,
             const cr_vec3 d = cr_vec3_load(v.d + 3 * (size_t)(n - v.first));
             const cr_vec3 v0 = cr_vec3_load(task->velocity + 3 * (size_t)n);
             const double m = task->bodies->node_mass[n];
-            const cr_vec3 by_d = cr_vec3_sub(cr_vec3_scale(per * m, d), pull_on(task, n));
-            bars->d[n] = cr_vec3_add_scaled(bars->d[n], bar, by_d);
+            const cr_vec3 end = speed_of(task, n);
+            bars->d[n] = cr_vec3_add_scaled(bars->d[n], -bar, pull_on(task, n));
+            bars->v[n] = cr_vec3_add_scaled(bars->v[n], bar * most * m, end);
             bars->v0[n] = cr_vec3_add_scaled(bars->v0[n], -bar * m, v0);
             bars->force[n] = cr_vec3_add_scaled(bars->force[n], -bar, d);
-            bars->node_mass[n] += bar * (0.5 * (per * cr_vec3_norm2(d) - cr_vec3_norm2(v0)) -
+            bars->node_mass[n] += bar * (0.5 * (most * cr_vec3_norm2(end) - cr_vec3_norm2(v0)) -
                                          cr_vec3_dot(task->gravity, d));
             cr_vec3_accumulate(bars->gravity, cr_vec3_scale(-bar * m, d));
         }
@@ -154,7 +175,7 @@ static double numbers_jvp(const cr_balance_sheets* task, const view* v, int32_t 
 
 double cr_balance_sheet_jvp(const cr_balance_sheets* task, const cr_balance_sheet_bars* by)
 {
-    const double per = (1.0 - CR_BALANCE_NOISE) / (task->h * task->h);
+    const double most = 1.0 - CR_BALANCE_NOISE;
     const cr_vec3 dgravity = cr_vec3_load(by->gravity);
     double sum = 0.0;
     for (int32_t i = 0; i < task->count; i++) {
@@ -163,10 +184,11 @@ double cr_balance_sheet_jvp(const cr_balance_sheets* task, const cr_balance_shee
             const cr_vec3 d = cr_vec3_load(v.d + 3 * (size_t)(n - v.first));
             const cr_vec3 v0 = cr_vec3_load(task->velocity + 3 * (size_t)n);
             const double m = task->bodies->node_mass[n];
-            const cr_vec3 by_d = cr_vec3_sub(cr_vec3_scale(per * m, d), pull_on(task, n));
-            sum += cr_vec3_dot(by_d, by->d[n]) - m * cr_vec3_dot(v0, by->v0[n]) -
-                   cr_vec3_dot(d, by->force[n]) - m * cr_vec3_dot(d, dgravity);
-            sum += by->node_mass[n] * (0.5 * (per * cr_vec3_norm2(d) - cr_vec3_norm2(v0)) -
+            const cr_vec3 end = speed_of(task, n);
+            sum += most * m * cr_vec3_dot(end, by->v[n]) - m * cr_vec3_dot(v0, by->v0[n]);
+            sum -= cr_vec3_dot(pull_on(task, n), by->d[n]) + cr_vec3_dot(d, by->force[n]) +
+                   m * cr_vec3_dot(d, dgravity);
+            sum += by->node_mass[n] * (0.5 * (most * cr_vec3_norm2(end) - cr_vec3_norm2(v0)) -
                                        cr_vec3_dot(task->gravity, d));
         }
         if (by->material || by->corner) {

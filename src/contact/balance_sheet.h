@@ -1,9 +1,9 @@
 // balance_sheet.h - what sheets gained in a step, for the balance of an island that has some.
 //
-//     gain = sum_n m (|d|^2/h^2 - |v0|^2)/2 - (m gravity + force).d   +   E(x0 + d) - E(x0)
+//     gain = sum_n m (|v|^2 - |v0|^2)/2 - (m gravity + force).d   +   E(x0 + d) - E(x0)
 //
-// with E the elastic energy alone: damping and air only lose. E is a quartic, so along d its slope
-// is a cubic and Simpson's rule is exact,
+// with v the velocity at the end, d/h unless it was braked, and E the elastic energy alone: damping
+// and air only lose. E is a quartic, so along d its slope is a cubic and Simpson's rule is exact,
 //     E(x0 + d) - E(x0) = d.(dE(x0) + 4 dE(x0 + d/2) + dE(x0 + d)) / 6,
 // which loses no digits where d is small, and whose derivatives by moduli and rest shape are those
 // of the gradient.
@@ -14,7 +14,7 @@
 
 typedef struct cr_balance_sheets {
     const cr_body_set* bodies;
-    const cr_motion* motion; // reads x0 and d; pinned nodes stay
+    const cr_motion* motion; // reads x0, d and xv; pinned nodes stay
     double h;                // s
     cr_vec3 gravity;         // m/s^2
     const cr_cloth* sheet;   // all sheets of the scene
@@ -32,10 +32,12 @@ int32_t cr_balance_sheet_scratch(const cr_cloth* sheet, const int32_t* member, i
 
 // J, less the round-off of the kinetic energy.
 double cr_balance_sheet_gain(const cr_balance_sheets* task);
+// J, sum m (h a)^2 / 2, a from gravity and force.
+double cr_balance_sheet_fall(const cr_balance_sheets* task);
 
 // Reverse, all added to: bar is dL/dgain.
 typedef struct cr_balance_sheet_bars {
-    cr_vec3 *x0, *d, *v0;        // [node_count]; of pinned nodes too
+    cr_vec3 *x0, *d, *v0, *v;    // [node_count]; of pinned nodes too
     cr_vec3* force;              // [node_count]
     double* node_mass;           // [node_count]
     double* gravity;             // [3]

@@ -19,7 +19,8 @@ carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node
         *frames[i] = cr_memory_take(f, sizeof(cr_vec3));
         ok = ok && *frames[i];
     }
-    cr_vec3** const nodes[] = {&motion->x0, &motion->dt, &motion->d, &motion->drift};
+    cr_vec3** const nodes[] = {&motion->x0,    &motion->dt, &motion->d,
+                               &motion->drift, &motion->xv, &motion->push};
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         *nodes[i] = cr_memory_take(n, sizeof(cr_vec3));
         ok = ok && *nodes[i];
@@ -34,10 +35,11 @@ carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node
 void cr_motion_release(cr_motion* motion)
 {
     void* const blocks[] = {
-        motion->r0,    motion->t0,      motion->rp, motion->ut,  motion->turn, motion->w,
-        motion->u,     motion->guess,   motion->v1, motion->om1, motion->a,    motion->torque,
-        motion->v0,    motion->om_free, motion->v,  motion->om,  motion->spin, motion->thrust,
-        motion->twist, motion->x0,      motion->dt, motion->d,   motion->drift};
+        motion->r0, motion->t0,     motion->rp,     motion->ut,      motion->turn,
+        motion->w,  motion->u,      motion->guess,  motion->v1,      motion->om1,
+        motion->a,  motion->torque, motion->v0,     motion->om_free, motion->v,
+        motion->om, motion->spin,   motion->thrust, motion->twist,   motion->x0,
+        motion->dt, motion->d,      motion->drift,  motion->xv,      motion->push};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -34,6 +34,8 @@ typedef struct cr_motion {
     cr_vec3* dt;     // [node_count] m
     cr_vec3* d;      // [node_count] m
     cr_vec3* drift;  // [node_count] m, h v
+    cr_vec3* xv;     // [node_count] m/s, velocity at the end
+    cr_vec3* push;   // [node_count] scratch of contact/balance: what it is braked along
 } cr_motion;
 
 carom_status cr_motion_init(cr_motion* motion, int32_t frame_count, int32_t node_count);

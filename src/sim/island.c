@@ -118,6 +118,13 @@ void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h)
         const cr_vec3 push = cr_vec3_sub(motion->u[f], motion->ut[f]);
         motion->v[f] = cr_vec3_add_scaled(motion->v1[f], 1.0 / h, push);
     }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            motion->xv[n] =
+                bodies->node_pinned[n] ? (cr_vec3){0, 0, 0} : cr_vec3_scale(1.0 / h, motion->d[n]);
+        }
+    }
 }
 
 // A member, to guess by whose a vertex is; -1: there is none but cloth.
@@ -175,7 +182,10 @@ int cr_island_balance_open(const cr_sim* sim, cr_worker* worker, carom_status* s
     }
     const int32_t scratch =
         cr_balance_sheet_scratch(sim->model->sheet, worker->sheet.items, worker->sheet.count);
-    if (!cr_array_reserve(&worker->sheet_scratch, scratch)) {
+    const int32_t labels = sim->model->bodies.frame_count + sim->model->sheet_count;
+    if (worker->sheet.count > 0 && (!cr_array_reserve(&worker->sheet_scratch, scratch) ||
+                                    !cr_array_reserve(&worker->clump_of, labels) ||
+                                    !cr_array_reserve(&worker->clump, worker->sheet.count))) {
         *status = CAROM_ERR_MEMORY;
         return 0;
     }
@@ -203,21 +213,81 @@ static int is_held(const cr_model* model, const cr_worker* worker, int32_t sheet
     return held;
 }
 
-// Sheets are not braked. One that is held is as good as what holds it; against one that is not
-// nobody is braked, for its momentum would be lost.
-int cr_island_balance_close(const cr_sim* sim, cr_worker* worker)
+// The label of one side of a row, which says what that is braked against (balance.h): of a sheet,
+// or of a frame that may move as it likes; NULL: it has none.
+static int32_t* label_of(const cr_sim* sim, const cr_worker* worker, int32_t frame)
 {
-    int brakes = 0;
-    for (int32_t round = 0; round < worker->sheet.count; round++) {
+    const cr_body_set* bodies = &sim->model->bodies;
+    const int32_t at = frame < -1 ? bodies->frame_count + of_sheet(frame) : frame;
+    return at < 0 || (frame >= 0 && bodies->lock[frame]) ? NULL : &worker->clump_of.items[at];
+}
+
+// Sheets that touch something are labelled, each by itself at first. Those that are held then have
+// their own label, and their contacts become such with what holds them, which they are as good as.
+static void label_sheets(const cr_sim* sim, cr_worker* worker)
+{
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        worker->clump_of.items[worker->frame.items[i]] = CR_BALANCE_APART;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        int32_t* label = label_of(sim, worker, of_sheet(worker->sheet.items[i]));
+        *label = CR_BALANCE_APART;
+        for (int32_t k = 0; k < worker->balance.count; k++) {
+            const int32_t* frame = worker->balance.items[k].frame;
+            const int32_t own = of_sheet(worker->sheet.items[i]);
+            *label = frame[0] == own || frame[1] == own ? i : *label;
+        }
+    }
+    int changed = 1;
+    for (int32_t round = 0; changed && round < worker->sheet.count; round++) {
+        changed = 0;
         for (int32_t i = 0; i < worker->sheet.count; i++) {
             const int32_t sheet = worker->sheet.items[i];
-            const int held = is_held(sim->model, worker, sheet);
+            int32_t* label = label_of(sim, worker, of_sheet(sheet));
+            const int held = *label >= 0 && is_held(sim->model, worker, sheet);
             for (int32_t k = 0; k < worker->balance.count && held; k++) {
                 int32_t* frame = worker->balance.items[k].frame;
                 frame[0] = frame[0] == of_sheet(sheet) ? -1 : frame[0];
                 frame[1] = frame[1] == of_sheet(sheet) ? -1 : frame[1];
             }
+            *label = held ? CR_BALANCE_GROUND : *label;
+            changed |= held;
         }
+    }
+}
+
+// Who hangs together by contacts with free sheets takes the label of the first of them.
+static void join_clumps(const cr_sim* sim, const cr_worker* worker)
+{
+    const int32_t most = worker->frame.count + worker->sheet.count;
+    int changed = 1;
+    for (int32_t round = 0; changed && round < most; round++) {
+        changed = 0;
+        for (int32_t i = 0; i < worker->balance.count; i++) {
+            const int32_t* frame = worker->balance.items[i].frame;
+            int32_t *a = label_of(sim, worker, frame[0]), *b = label_of(sim, worker, frame[1]);
+            if (a && b && *a != *b && (frame[0] < -1 || frame[1] < -1)) {
+                *a = *b = *a < 0 || (*b >= 0 && *b < *a) ? *b : *a;
+                changed = 1;
+            }
+        }
+    }
+}
+
+// Frames are braked against frames and what does not move, or what holds a sheet. Against a sheet
+// that nothing holds they are not, for its momentum would be lost; they make a clump with it.
+int cr_island_balance_close(const cr_sim* sim, cr_worker* worker)
+{
+    int brakes = 0;
+    worker->clump.count = 0;
+    if (worker->sheet.count > 0) {
+        label_sheets(sim, worker);
+        join_clumps(sim, worker);
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t label = *label_of(sim, worker, of_sheet(worker->sheet.items[i]));
+        worker->clump.count = label >= 0 ? worker->sheet.count : worker->clump.count;
+        brakes |= label != CR_BALANCE_APART;
     }
     for (int32_t i = 0; i < worker->balance.count; i++) {
         int32_t* frame = worker->balance.items[i].frame;
@@ -249,6 +319,8 @@ cr_balance_sheets cr_island_sheets(cr_sim* sim, const cr_worker* worker, double 
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h)
 {
     const cr_balance_sheets sheets = cr_island_sheets(sim, worker, h);
+    const int32_t frames = sim->model->bodies.frame_count;
+    const int any = worker->sheet.count > 0;
     return (cr_balance_task){.bodies = &sim->model->bodies,
                              .motion = &sim->motion,
                              .h = h,
@@ -257,7 +329,15 @@ cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h
                              .frame = worker->frame.items,
                              .row_count = worker->balance.count,
                              .row = worker->balance.items,
-                             .more = cr_balance_sheet_gain(&sheets)};
+                             .more = cr_balance_sheet_gain(&sheets),
+                             .fall = cr_balance_sheet_fall(&sheets),
+                             .sheet_count = worker->sheet.count,
+                             .sheet = worker->sheet.items,
+                             .sheet_node = sim->model->sheet_node,
+                             .sheet_clump = any ? worker->clump_of.items + frames : NULL,
+                             .frame_clump = worker->clump_of.items,
+                             .clump_count = worker->clump.count,
+                             .clump = worker->clump.items};
 }
 
 // The rows of the zone just solved: none where a moving obstacle takes part, whose work is not in
@@ -338,9 +418,12 @@ static int is_fair(cr_sim* sim, const cr_worker* worker, double h)
     if (worker->balance.count == 0) {
         return 1;
     }
-    const cr_balance_task balance = cr_island_balance(sim, worker, h);
-    cr_balance_run(&balance);
-    return !cr_balance_fails(&balance);
+    const cr_balance_task before = cr_island_balance(sim, worker, h);
+    if (!(cr_balance_run(&before) > 0.0)) {
+        return 1;
+    }
+    const cr_balance_task after = cr_island_balance(sim, worker, h);
+    return !cr_balance_fails(&after);
 }
 
 // Where the zone let the members go becomes where they are.
@@ -359,17 +442,17 @@ static void advance(cr_sim* sim, const cr_worker* worker, double h, double from,
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
-            cr_vec3 d = motion->d[n];
             if (bodies->node_pinned[n]) {
                 const int32_t v = bodies->node_vertex[n];
                 const cr_vec3 whole = cr_vec3_sub(sim->obstacle1[v], sim->obstacle0[v]);
                 const cr_vec3 end = cr_vec3_add_scaled(sim->obstacle0[v], to, whole);
+                const cr_vec3 d = cr_vec3_scale(to - from, whole);
                 cr_vec3_store(sim->next.x + 3 * n, end);
-                d = cr_vec3_scale(to - from, whole);
+                cr_vec3_store(sim->next.xv + 3 * n, cr_vec3_scale(1.0 / h, d));
             } else {
-                cr_vec3_store(sim->next.x + 3 * n, cr_vec3_add(motion->x0[n], d));
+                cr_vec3_store(sim->next.x + 3 * n, cr_vec3_add(motion->x0[n], motion->d[n]));
+                cr_vec3_store(sim->next.xv + 3 * n, motion->xv[n]);
             }
-            cr_vec3_store(sim->next.xv + 3 * n, cr_vec3_scale(1.0 / h, d));
         }
     }
 }

@@ -114,6 +114,8 @@ void cr_sim_destroy(cr_sim* sim)
         cr_array_release(&sim->worker[i].warm);
         cr_array_release(&sim->worker[i].balance);
         cr_array_release(&sim->worker[i].sheet_scratch);
+        cr_array_release(&sim->worker[i].clump_of);
+        cr_array_release(&sim->worker[i].clump);
         cr_array_release(&sim->worker[i].own_candidate);
         cr_array_release(&sim->worker[i].own_closest);
     }

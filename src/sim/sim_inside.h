@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contact/balance.h"
+#include "contact/balance_clump.h"
 #include "contact/balance_sheet.h"
 #include "contact/events.h"
 #include "contact/motion.h"
@@ -70,6 +71,8 @@ typedef struct cr_worker {
     CR_ARRAY(cr_contact_memory) warm;
     CR_ARRAY(cr_balance_row) balance;     // contacts of the last zone
     CR_ARRAY(double) sheet_scratch;       // of the balance of sheets
+    CR_ARRAY(int32_t) clump_of;           // [frame_count + sheet_count] of the scene, likewise
+    CR_ARRAY(cr_balance_clump) clump;     // likewise
     int32_t bounced;                      // nonzero: there was an impact with restitution before it
     cr_expect* expect;                    // of the stretch under way
     CR_ARRAY(cr_candidate) own_candidate; // of the island under way
@@ -174,7 +177,7 @@ cr_balance_sheets cr_island_sheets(cr_sim* sim, const cr_worker* worker, double 
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h);
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
                           double lam, cr_balance_row* row);
-// island.c: v and om at the end of a part by the zone alone, into motion.
+// island.c: v, om and xv at the end of a part by the zone alone, into motion.
 void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h);
 // island.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);

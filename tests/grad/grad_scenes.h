@@ -41,6 +41,29 @@
     " 'density': 300, 'position': [0.03, 0.02, 0.137], 'euler_degrees': [10, 20, 30],"             \
     " 'velocity': [0.3, 0.1, -0.3], 'friction': 0.4}"
 
+// Sheets that slide without friction where the energy balance brakes them: over another one on the
+// ground, in three of fifteen steps, and together with a free box under one, in one of ten.
+#define GRAD_SCENES_SLIDER(NAME, NUMBERS)                                                          \
+    "{'name': '" NAME "', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.4, 'height': 0.4,"        \
+    " 'nx': 3, 'ny': 3, 'jitter': 0.1}}, 'stretch': 200, 'bend': 1e-3, 'damping': 0.01,"           \
+    " 'thickness': 0.01, " NUMBERS "}"
+#define GRAD_SCENES_SLIDES(LOW, NUMBERS)                                                           \
+    "{'carom': 1, 'world': {'dt': 0.02, 'friction': 0}, 'bodies': [{'name': 'ground',"             \
+    " 'type': 'fixed', 'mesh': {'box': {'size': [4, 4, 1]}}, 'position': [0.13, 0.07, "            \
+    "-0.5]}, " LOW ", " GRAD_SCENES_SLIDER("high", "'density': 0.3, " NUMBERS) "]"
+#define GRAD_SCENES_SHEET_ON_SHEET                                                                 \
+    GRAD_SCENES_SLIDES(                                                                            \
+        GRAD_SCENES_SLIDER("low", "'density': 0.35, 'position': [-0.0366, 0.0347, 0.03],"          \
+                                  " 'euler_degrees': [1.58, -1.47, 44.6]"),                        \
+        "'position': [0.0289, -0.0406, 0.06], 'euler_degrees': [-2.83, 2.01, 38.9],"               \
+        " 'velocity': [0.839, 0.152, 0]")
+#define GRAD_SCENES_SHEET_ON_BOX                                                                   \
+    GRAD_SCENES_SLIDES(                                                                            \
+        "{'name': 'box', 'mesh': {'box': {'size': [0.2, 0.25, 0.2]}}, 'mass': 1,"                  \
+        " 'position': [0, 0, 0.11]}",                                                              \
+        "'position': [-0.0267, -0.0269, 0.25],"                                                    \
+        " 'euler_degrees': [-1.687, -0.242, 26.08], 'velocity': [0.825, -0.004, 0]")
+
 // A box whose lower edge nearly follows the upper one of a box that is held. At 0.1997 they cross
 // near an end: the crossing and the end outside are two contacts that share what there is. At
 // 0.20045 they do not, and the nearer end shares with the farther one.

@@ -505,6 +505,29 @@ static const grad_kit_scene scenes[] = {
      " {'of': 'high', 'what': 'thickness'}, {'of': 'sheet', 'what': 'friction'},"
      " {'of': 'sheet', 'what': 'pins'}, {'of': 'sheet', 'what': 'vertices'}]}",
      4, 0},
+    {"a sheet that is braked on another",
+     GRAD_SCENES_SHEET_ON_SHEET
+     ", 'objective': {'terms': [{'what': 'position', 'of': 'high', 'node': 5, 'target': [0, 0, "
+     "0.3]}, {'what': 'velocity', 'of': 'high', 'target': [0.1, 0.2, 0.3]},"
+     " {'what': 'velocity', 'of': 'low', 'target': [0.1, 0.2, 0.3]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'position'},"
+     " {'of': 'high', 'what': 'density'}, {'of': 'low', 'what': 'density'},"
+     " {'of': 'high', 'what': 'stretch'}, {'of': 'low', 'what': 'bend'},"
+     " {'of': 'high', 'what': 'thickness'}, {'of': 'low', 'what': 'vertices'},"
+     " {'of': 'high', 'what': 'force'}, {'what': 'gravity'}]}",
+     15, 0},
+    {"a sheet that is braked together with a box",
+     GRAD_SCENES_SHEET_ON_BOX
+     ", 'objective': {'terms': [{'what': 'position', 'of': 'high', 'node': 5, 'target': [0, 0, "
+     "0.3]}, {'what': 'velocity', 'of': 'high', 'target': [0.1, 0.2, 0.3]},"
+     " {'what': 'velocity', 'of': 'box', 'target': [0.1, 0.2, 0.3]},"
+     " {'what': 'angular_velocity', 'of': 'box', 'target': [0.1, 0.2, 0.3]}]},"
+     "'parameters': [{'of': 'high', 'what': 'velocity'}, {'of': 'high', 'what': 'position'},"
+     " {'of': 'high', 'what': 'density'}, {'of': 'high', 'what': 'stretch'},"
+     " {'of': 'high', 'what': 'vertices'}, {'of': 'box', 'what': 'mass'},"
+     " {'of': 'box', 'what': 'inertia'}, {'of': 'box', 'what': 'rotation'},"
+     " {'of': 'box', 'what': 'velocity'}, {'of': 'box', 'what': 'angular_velocity'}]}",
+     10, 0},
     // between no say and all of it: without its derivative 9e-3
     {"edges that are nearly parallel",
      "{" SOFT "'bodies': ["

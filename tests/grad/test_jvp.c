@@ -90,6 +90,12 @@ static const scene scenes[] = {
           "'corners'"),
      0},
     {"box on a sheet whose corner is driven into the ground", 12, TIPS(GROUND, "[0]"), 0},
+    {"sheet braked on a sheet", 15,
+     GRAD_SCENES_SHEET_ON_SHEET ", 'parameters': [" CLOTH("high") ", " CLOTH("low") ", " WORLD "]}",
+     0},
+    {"sheet braked with a box", 10,
+     GRAD_SCENES_SHEET_ON_BOX ", 'parameters': [" CLOTH("high") ", " RIGID("box") ", " WORLD "]}",
+     0},
     {"disc that spins, in parts", 6,
      "{'carom': 1, 'world': {'dt': 0.01, 'friction_speed': 0.01, 'compliance': 1e-3}, 'bodies': "
      "[" GROUND ", " GRAD_SCENES_WHIRL

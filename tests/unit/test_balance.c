@@ -176,8 +176,21 @@ static void test_adjoint(void)
             a[FRAMES], spin[FRAMES];
         double mass_bar[FRAMES] = {0}, inertia_bar[3 * FRAMES] = {0}, lam[ROWS] = {0},
                eps[ROWS] = {0}, room[ROWS] = {0}, more = 0;
-        const cr_balance_bars bars = {v,        om,          t,   q,   u,    v0,    free, a,
-                                      mass_bar, inertia_bar, lam, eps, room, &more, spin};
+        const cr_balance_bars bars = {.v = v,
+                                      .om = om,
+                                      .t = t,
+                                      .q = q,
+                                      .u = u,
+                                      .v0 = v0,
+                                      .om_free = free,
+                                      .a = a,
+                                      .mass = mass_bar,
+                                      .inertia = inertia_bar,
+                                      .lam = lam,
+                                      .eps = eps,
+                                      .room = room,
+                                      .more = &more,
+                                      .spin = spin};
         for (int f = 0; f < FRAMES; f++) {
             v[f] = cr_vec3_scale(1 + f, cr_vec3_load(weights));
             om[f] = cr_vec3_scale(1 + f, cr_vec3_load(weights + 3));

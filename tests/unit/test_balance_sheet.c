@@ -11,7 +11,8 @@ enum {
     X0 = 0,
     D = X0 + 3 * NODES,
     V0 = D + 3 * NODES,
-    FORCE = V0 + 3 * NODES,
+    V = V0 + 3 * NODES,
+    FORCE = V + 3 * NODES,
     MASS = FORCE + 3 * NODES,
     GRAVITY = MASS + NODES,
     MODULI = GRAVITY + 3,
@@ -66,6 +67,7 @@ static void random_inputs(uint64_t* seed, double* in)
         const int32_t node = i / 3, at[3] = {node % SIDE, node / SIDE, 0};
         in[X0 + i] = 0.1 * at[i % 3] + check_random(seed, -0.03, 0.03);
         in[D + i] = pinned[i / 3] ? 0.0 : check_random(seed, -0.03, 0.03);
+        in[V + i] = pinned[i / 3] ? 0.0 : in[D + i] / h + check_random(seed, -0.1, 0.1);
     }
     for (int i = 0; i < NODES; i++) {
         in[MASS + i] = check_random(seed, 0.1, 0.2);
@@ -80,6 +82,7 @@ static void fill(const double* in)
     for (int i = 0; i < NODES; i++) {
         motion.x0[i] = cr_vec3_load(in + X0 + 3 * i);
         motion.d[i] = pinned[i] ? (cr_vec3){7, 7, 7} : cr_vec3_load(in + D + 3 * i);
+        motion.xv[i] = pinned[i] ? (cr_vec3){7, 7, 7} : cr_vec3_load(in + V + 3 * i);
         force[i] = cr_vec3_load(in + FORCE + 3 * i);
     }
     memcpy(velocity, in + V0, sizeof velocity);
@@ -119,7 +122,7 @@ static void test_is_the_energy(void)
         double want = -cr_cloth_energy(&cloth, &material, NULL, in + X0), size = -want;
         for (int i = 0; i < 3 * NODES; i++) {
             end[i] = in[X0 + i] + in[D + i];
-            const double m = in[MASS + i / 3], v = in[D + i] / h, v0 = in[V0 + i];
+            const double m = in[MASS + i / 3], v = in[V + i], v0 = in[V0 + i];
             want +=
                 0.5 * m * (v * v - v0 * v0) - (m * in[GRAVITY + i % 3] + in[FORCE + i]) * in[D + i];
             size += 0.5 * m * (v * v + v0 * v0);
@@ -132,22 +135,23 @@ static void test_is_the_energy(void)
 // The bars of all inputs, from `from` on.
 static void reverse(double bar, double from, double* out)
 {
-    cr_vec3 x0[NODES], d[NODES], v0[NODES], pull[NODES];
+    cr_vec3 x0[NODES], d[NODES], v0[NODES], v[NODES], pull[NODES];
     double mass_bar[NODES], gravity_bar[3] = {from, from, from}, corner[6 * FACES];
     double* corners[1] = {corner};
     cr_cloth_material m = {.c11 = from, .c22 = from, .c12 = from, .c33 = from, .bend = from};
     for (int i = 0; i < NODES; i++) {
-        x0[i] = d[i] = v0[i] = pull[i] = (cr_vec3){from, from, from};
+        x0[i] = d[i] = v0[i] = v[i] = pull[i] = (cr_vec3){from, from, from};
         mass_bar[i] = from;
     }
     for (int i = 0; i < 6 * FACES; i++) {
         corner[i] = from;
     }
-    const cr_balance_sheet_bars bars = {x0, d, v0, pull, mass_bar, gravity_bar, &m, corners};
+    const cr_balance_sheet_bars bars = {x0, d, v0, v, pull, mass_bar, gravity_bar, &m, corners};
     cr_balance_sheet_adj(&task, bar, &bars);
     memcpy(out + X0, x0, sizeof x0);
     memcpy(out + D, d, sizeof d);
     memcpy(out + V0, v0, sizeof v0);
+    memcpy(out + V, v, sizeof v);
     memcpy(out + FORCE, pull, sizeof pull);
     memcpy(out + MASS, mass_bar, sizeof mass_bar);
     memcpy(out + GRAVITY, gravity_bar, sizeof gravity_bar);
@@ -166,7 +170,8 @@ static void test_reverse(void)
         fill(in);
         reverse(2.0, 1.0, got);
         for (int i = 0; i < INPUTS; i++) {
-            if (i >= D && i < V0 && pinned[(i - D) / 3]) {
+            if ((i >= D && i < V0 && pinned[(i - D) / 3]) ||
+                (i >= V && i < FORCE && pinned[(i - V) / 3])) {
                 continue; // there the gain stands still in the numbers, but not in the bars
             }
             const double step = i >= MODULI && i < CORNER ? 1e-4 * in[i] : 1e-6;
@@ -201,6 +206,7 @@ static void test_forward(void)
         const cr_balance_sheet_bars by = {(cr_vec3*)(along + X0),
                                           (cr_vec3*)(along + D),
                                           (cr_vec3*)(along + V0),
+                                          (cr_vec3*)(along + V),
                                           (cr_vec3*)(along + FORCE),
                                           along + MASS,
                                           along + GRAVITY,
