@@ -161,10 +161,8 @@ void cr_balance_clump_push(const cr_balance_task* task, double* slope, double* b
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i], of = cr_balance_clump_of(task, f);
         if (of >= 0) {
-            const cr_balance_clump* clump = &task->clump[of];
-            const cr_vec3 e = cr_balance_clump_rest(
-                clump, &clump->move, cr_balance_clump_place(motion, f), motion->v[f]);
-            const cr_vec3 turn = cr_vec3_sub(motion->spin[f], clump->move.w);
+            const cr_vec3 e = cr_balance_clump_frame_rest(task, f);
+            const cr_vec3 turn = cr_vec3_sub(motion->spin[f], task->clump[of].move.w);
             motion->thrust[f] =
                 cr_vec3_add_scaled(motion->thrust[f], rate * task->bodies->mass[f], e);
             motion->twist[f] =
@@ -177,13 +175,9 @@ void cr_balance_clump_push(const cr_balance_task* task, double* slope, double* b
             motion->push[n] = (cr_vec3){0, 0, 0};
             if (cr_balance_clump_has(task, s, n)) {
                 const double m = task->bodies->node_mass[n];
-                const cr_balance_clump* clump = of >= 0 ? &task->clump[of] : NULL;
-                const cr_vec3 v = motion->xv[n];
-                const cr_vec3 e = clump ? cr_balance_clump_rest(clump, &clump->move,
-                                                                cr_balance_clump_node(motion, n), v)
-                                        : v;
+                const cr_vec3 e = cr_balance_clump_node_rest(task, of, n);
                 motion->push[n] = cr_vec3_scale(rate * m, e);
-                *slope += cr_vec3_dot(motion->push[n], v);
+                *slope += cr_vec3_dot(motion->push[n], motion->xv[n]);
                 *bend += cr_vec3_norm2(motion->push[n]) / m;
             }
         }

@@ -76,6 +76,25 @@ static inline cr_vec3 cr_balance_clump_rest(const cr_balance_clump* clump,
     return cr_vec3_sub(cr_vec3_sub(field, rigid->v), turned);
 }
 
+// That is e, of a frame in a clump and of a node whose sheet has this label.
+static inline cr_vec3 cr_balance_clump_frame_rest(const cr_balance_task* task, int32_t f)
+{
+    const cr_balance_clump* clump = &task->clump[task->frame_clump[f]];
+    return cr_balance_clump_rest(clump, &clump->move, cr_balance_clump_place(task->motion, f),
+                                 task->motion->v[f]);
+}
+
+static inline cr_vec3 cr_balance_clump_node_rest(const cr_balance_task* task, int32_t label,
+                                                 int32_t n)
+{
+    const cr_vec3 v = task->motion->xv[n];
+    if (label < 0) {
+        return v;
+    }
+    const cr_balance_clump* clump = &task->clump[label];
+    return cr_balance_clump_rest(clump, &clump->move, cr_balance_clump_node(task->motion, n), v);
+}
+
 // R of a frame at the end, and J a = R I R^T a.
 cr_mat3 cr_balance_clump_turn(const cr_motion* motion, int32_t f);
 cr_vec3 cr_balance_clump_inertia(const cr_balance_task* task, int32_t f, cr_vec3 a);

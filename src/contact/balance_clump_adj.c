@@ -79,7 +79,7 @@ static void frame_adj(const cr_balance_task* task, int32_t f, const cr_balance_b
     const cr_motion* motion = task->motion;
     const cr_balance_clump* clump = &task->clump[task->frame_clump[f]];
     const cr_vec3 x = cr_balance_clump_place(motion, f);
-    const cr_vec3 e = cr_balance_clump_rest(clump, &clump->move, x, motion->v[f]);
+    const cr_vec3 e = cr_balance_clump_frame_rest(task, f);
     const cr_vec3 g = cr_balance_clump_rest(clump, &clump->by, x, motion->thrust[f]);
     const cr_vec3 e_spin = cr_vec3_sub(motion->spin[f], clump->move.w);
     const cr_vec3 g_spin = cr_vec3_sub(motion->twist[f], clump->by.w);
@@ -96,11 +96,11 @@ static void node_adj(const cr_balance_task* task, int32_t of, int32_t n,
 {
     const cr_motion* motion = task->motion;
     const double m = task->bodies->node_mass[n];
-    cr_vec3 e = motion->xv[n], g = motion->push[n];
+    const cr_vec3 e = cr_balance_clump_node_rest(task, of, n);
+    cr_vec3 g = motion->push[n];
     if (of >= 0) {
         const cr_balance_clump* clump = &task->clump[of];
         const cr_vec3 x = cr_balance_clump_node(motion, n);
-        e = cr_balance_clump_rest(clump, &clump->move, x, e);
         g = cr_balance_clump_rest(clump, &clump->by, x, g);
         cr_vec3_add_to(&bars->x[n], place_bar(clump, m, e, g));
     }
@@ -117,10 +117,8 @@ void cr_balance_clump_adj(const cr_balance_task* task, double eta, double slope,
     for (int32_t i = 0; i < task->frame_count; i++) {
         const int32_t f = task->frame[i], of = cr_balance_clump_of(task, f);
         if (of >= 0) {
-            const cr_balance_clump* clump = &task->clump[of];
-            const cr_vec3 e = cr_balance_clump_rest(
-                clump, &clump->move, cr_balance_clump_place(motion, f), motion->v[f]);
-            const cr_vec3 turn = cr_vec3_sub(motion->spin[f], clump->move.w);
+            const cr_vec3 e = cr_balance_clump_frame_rest(task, f);
+            const cr_vec3 turn = cr_vec3_sub(motion->spin[f], task->clump[of].move.w);
             rate_bar += task->bodies->mass[f] * cr_vec3_dot(motion->thrust[f], e) +
                         cr_vec3_dot(motion->twist[f], cr_balance_clump_inertia(task, f, turn));
             motion->thrust[f] = cr_vec3_scale(rate, motion->thrust[f]);

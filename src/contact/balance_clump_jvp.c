@@ -44,22 +44,6 @@ static cr_vec3 field(cr_balance_clump* clump, double m, double dm, cr_vec3 e, cr
     return cr_vec3_sub(cr_vec3_add_scaled(dv, dm / m, e), cr_vec3_cross(clump->move.w, dx));
 }
 
-static cr_vec3 frame_rest(const cr_balance_task* task, int32_t f)
-{
-    const cr_balance_clump* clump = &task->clump[task->frame_clump[f]];
-    return cr_balance_clump_rest(clump, &clump->move, cr_balance_clump_place(task->motion, f),
-                                 task->motion->v[f]);
-}
-
-static cr_vec3 node_rest(const cr_balance_task* task, int32_t of, int32_t n)
-{
-    const cr_balance_clump* clump = of >= 0 ? &task->clump[of] : NULL;
-    return clump
-               ? cr_balance_clump_rest(clump, &clump->move, cr_balance_clump_node(task->motion, n),
-                                       task->motion->xv[n])
-               : task->motion->xv[n];
-}
-
 // The fields into x, y and by->push.
 static void gather(const cr_balance_task* task, const cr_balance_bars* by, cr_vec3* x, cr_vec3* y)
 {
@@ -72,8 +56,8 @@ static void gather(const cr_balance_task* task, const cr_balance_bars* by, cr_ve
         if (of >= 0) {
             cr_balance_clump* clump = &task->clump[of];
             const cr_vec3 turn = cr_vec3_sub(task->motion->spin[f], clump->move.w);
-            x[f] = field(clump, task->bodies->mass[f], by->mass[f], frame_rest(task, f), by->v[f],
-                         by->t[f]);
+            x[f] = field(clump, task->bodies->mass[f], by->mass[f],
+                         cr_balance_clump_frame_rest(task, f), by->v[f], by->t[f]);
             y[f] = cr_vec3_add(by->spin[f], inertia_jvp(task, f, turn, by));
         }
     }
@@ -81,7 +65,7 @@ static void gather(const cr_balance_task* task, const cr_balance_bars* by, cr_ve
         const int32_t s = task->sheet[i], of = task->sheet_clump[s];
         for (int32_t n = task->sheet_node[s]; n < task->sheet_node[s + 1]; n++) {
             const double m = task->bodies->node_mass[n], dm = by->node_mass[n];
-            const cr_vec3 e = node_rest(task, of, n);
+            const cr_vec3 e = cr_balance_clump_node_rest(task, of, n);
             by->push[n] = of >= 0 ? field(&task->clump[of], m, dm, e, by->xv[n], by->x[n])
                                   : cr_vec3_add_scaled(by->xv[n], dm / m, e);
         }
@@ -113,7 +97,7 @@ void cr_balance_clump_jvp(const cr_balance_task* task, const cr_balance_bars* by
             const cr_vec3 dturn = cr_vec3_add(cr_vec3_sub(y[f], clump->by.w), clump->tilt);
             cr_vec3 de =
                 cr_vec3_scale(rate, change(clump, cr_balance_clump_place(motion, f), x[f]));
-            de = cr_vec3_add_scaled(de, drate, frame_rest(task, f));
+            de = cr_vec3_add_scaled(de, drate, cr_balance_clump_frame_rest(task, f));
             x[f] = cr_vec3_scale(task->bodies->mass[f], de);
             y[f] = cr_balance_clump_inertia(
                 task, f, cr_vec3_add_scaled(cr_vec3_scale(rate, dturn), drate, turn));
@@ -131,7 +115,8 @@ void cr_balance_clump_jvp(const cr_balance_task* task, const cr_balance_bars* by
             cr_vec3 de =
                 of >= 0 ? change(&task->clump[of], cr_balance_clump_node(motion, n), by->push[n])
                         : by->push[n];
-            de = cr_vec3_add_scaled(cr_vec3_scale(rate, de), drate, node_rest(task, of, n));
+            de = cr_vec3_add_scaled(cr_vec3_scale(rate, de), drate,
+                                    cr_balance_clump_node_rest(task, of, n));
             by->push[n] = cr_vec3_scale(m, de);
             *slope += cr_vec3_dot(by->push[n], motion->xv[n]) + cr_vec3_dot(push, by->xv[n]);
             *bend += (2.0 * cr_vec3_dot(by->push[n], push) -
