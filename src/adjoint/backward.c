@@ -259,7 +259,7 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
                                  .node_mass = g->node_mass};
     cr_balance_adj(&task, &out);
     if (more != 0.0 && b->worker.sheet.count > 0) {
-        const cr_balance_sheets sheets = cr_island_sheets(sim, &b->worker, part->h);
+        const cr_balance_sheets sheets = cr_island_balance_sheets(sim, &b->worker, part->h);
         const cr_balance_sheet_bars nodes = {.x0 = b->node_x0,
                                              .d = b->node_d,
                                              .v0 = b->node_v0,

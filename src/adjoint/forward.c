@@ -577,7 +577,7 @@ static void advance_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_
 static double sheets_jvp(const cr_forward* f, cr_sim* sim, const cr_record_part* part,
                          const lane* l, const scratch* s)
 {
-    const cr_balance_sheets task = cr_island_sheets(sim, &f->worker, part->h);
+    const cr_balance_sheets task = cr_island_balance_sheets(sim, &f->worker, part->h);
     const cr_gradient* g = model_of(f, l);
     for (int32_t i = 0; i < f->worker.sheet.count; i++) {
         const int32_t sheet = f->worker.sheet.items[i];

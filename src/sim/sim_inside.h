@@ -18,7 +18,7 @@
 // converges takes less than ten as a rule.
 enum { CR_SIM_HOPEFUL = 20 };
 
-// rad: what impacts and friction in a part may bring its bodies to, see island.c.
+// rad: what impacts and friction in a part may bring its bodies to, see island_step.c.
 #define CR_SIM_TURNED 2.0
 
 // A step that gains energy, which a shorter one does less, is halved this often for that.
@@ -166,28 +166,40 @@ carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, d
 // The impacts of one part, as a task: the candidates are the caller's.
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
                                 double to);
-// island.c: the energy balance of one part with the rows in worker->balance, as a task. Before it
-// cr_island_balance_open says no where sheets are moved by something whose work is not known, or
-// there is no memory (*status); the rows come by cr_island_balance_row, which says no where a
-// moving obstacle does work; and cr_island_balance_close, which says no where nobody can be braked.
-// guess: a body that may be one of the two, or -1.
+// island_balance.c: the energy balance of one part with the rows in worker->balance, as a task.
+// Before it cr_island_balance_open says no where sheets are moved by something whose work is not
+// known, or there is no memory (*status); the rows come by cr_island_balance_row, which says no
+// where a moving obstacle does work; and cr_island_balance_close, which says no where nobody can be
+// braked. guess: a body that may be one of the two, or -1.
 int cr_island_balance_open(const cr_sim* sim, cr_worker* worker, carom_status* status);
 int cr_island_balance_close(const cr_sim* sim, cr_worker* worker);
-cr_balance_sheets cr_island_sheets(cr_sim* sim, const cr_worker* worker, double h);
+cr_balance_sheets cr_island_balance_sheets(cr_sim* sim, const cr_worker* worker, double h);
 cr_balance_task cr_island_balance(cr_sim* sim, const cr_worker* worker, double h);
 int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, int32_t guess,
                           double lam, cr_balance_row* row);
+// The rows of the zone just solved: none where a moving obstacle takes part, whose work is not in
+// the balance.
+carom_status cr_island_balance_gather(cr_sim* sim, cr_worker* worker);
 // island.c: v, om and xv at the end of a part by the zone alone, into motion.
 void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h);
-// island.c: moves the members of one island through the step, in parts if it must.
+// rad, by which the members turn in h at these spins (NULL: those of motion), at most; for exact
+// balls it is all the same.
+double cr_island_turn(const cr_sim* sim, const cr_worker* worker, double h, const double* om);
+// A member, to guess by whose a vertex is; -1: there is none but cloth.
+static inline int32_t cr_island_first(const cr_sim* sim, const cr_worker* worker)
+{
+    return worker->frame.count > 0 ? sim->model->bodies.frame_body[worker->frame.items[0]] : -1;
+}
+// island_step.c: moves the members of one island through the step, in parts if it must.
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);
 // What that is made of: a worker takes up the island as the look around has left it ...
 carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t island);
 // ... puts its members back to where the step began, with nothing done ...
 void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t island);
-// ... and moves them from `from` to `to` of the step, 0..1, which take h s. Where that fails they
-// stay where they were; contacts of impacts may have been added all the same. Where cloth carries
-// somebody who was hit they stay, too, and result->again asks for it once more (carried.h).
+// ... and (island.c) moves them from `from` to `to` of the step, 0..1, which take h s. Where
+// that fails they stay where they were; contacts of impacts may have been added all the same. Where
+// cloth carries somebody who was hit they stay, too, and result->again asks for it once more
+// (carried.h).
 carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t island, double h, double from,
                             double to);
 // How often the leg has to be halved for nobody to turn too far in a part.
