@@ -187,6 +187,33 @@ static carom_status first_halvings(cr_sim* sim, cr_worker* worker, int32_t* halv
     return status;
 }
 
+// What jams in one leg would do so in the next, and be eased in the shortest parts there are: it
+// keeps the friction that it had a solution with to the end of the step. Half of it, a quarter,
+// none.
+enum { MOST_JAM = 3 };
+
+static double share_of(int32_t jam)
+{
+    return jam < MOST_JAM ? ldexp(1.0, -jam) : 0.0;
+}
+
+static int32_t jam_of(const cr_sim* sim, const cr_island* island)
+{
+    int32_t most = 0;
+    for (int32_t i = island->body_begin; i < island->body_end; i++) {
+        const int32_t jam = sim->jam[sim->near.body[i]];
+        most = jam > most ? jam : most;
+    }
+    return most;
+}
+
+static void set_jam(cr_sim* sim, const cr_island* island, int32_t jam)
+{
+    for (int32_t i = island->body_begin; i < island->body_end; i++) {
+        sim->jam[sim->near.body[i]] = (uint8_t)jam;
+    }
+}
+
 void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     const int32_t finest = sim->model->world.max_halvings;
@@ -207,14 +234,16 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     }
     int32_t halvings = first;
     int64_t quick = 0, wait = 1; // such parts since the last change, and how many there are to be
-    double share = 1.0;
+    const cr_island* island = &sim->near.island.items[index];
+    int32_t jam = jam_of(sim, island);
+    result->eased = jam > 0;
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
         const int32_t before = result->report.strides;
         const stretch part = {.h = ldexp(sim->leg.h, -halvings),
                               .from = cr_sim_along(&sim->leg, (double)at / (double)end),
                               .to = cr_sim_along(&sim->leg, (double)(at + size) / (double)end),
-                              .share = share,
+                              .share = share_of(jam),
                               .halvings = halvings,
                               .last = halvings == finest,
                               .hopeful = worker->sheet.count > 0 && halvings + HOPEFUL < finest &&
@@ -226,8 +255,10 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             halvings++;
             continue;
         }
-        if (result->status == CAROM_ERR_NO_CONVERGENCE && share > 0.0 && cr_island_rubs(worker)) {
-            share = share > 0.25 ? 0.5 * share : 0.0;
+        if (result->status == CAROM_ERR_NO_CONVERGENCE && jam < MOST_JAM &&
+            cr_island_rubs(worker)) {
+            set_jam(sim, island, ++jam);
+            wait = 1;
             result->eased = 1;
             continue;
         }
@@ -236,7 +267,6 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
         at += size;
-        share = 1.0;
         if (cr_expect_missed(sim, worker)) {
             worker->expect = &sim->whole;
             cr_expect_free(sim, worker);

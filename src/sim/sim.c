@@ -25,6 +25,7 @@ static carom_status take_scratch(cr_sim* sim)
     sim->body_before = cr_memory_take(b, sizeof(int32_t));
     sim->fresh = cr_memory_take(b, 1);
     sim->hard = cr_memory_take(b, sizeof(int32_t));
+    sim->jam = cr_memory_take(b, 1);
     sim->taking = cr_memory_take(b, sizeof(int32_t));
     sim->wish = cr_memory_take(f, sizeof(cr_carry));
     sim->wants = cr_memory_take(f, sizeof(double));
@@ -34,8 +35,8 @@ static carom_status take_scratch(cr_sim* sim)
     sim->lift = cr_memory_take(f, sizeof(cr_vec3));
     const int ok = sim->worker && sim->force && sim->torque && sim->node_force && sim->force_now &&
                    sim->torque_now && sim->node_force_now && sim->q_target && sim->obstacle0 &&
-                   sim->obstacle1 && sim->hard && sim->taking && sim->wants && sim->wish &&
-                   sim->node_wish && sim->body_before && sim->fresh && sim->driven &&
+                   sim->obstacle1 && sim->hard && sim->jam && sim->taking && sim->wants &&
+                   sim->wish && sim->node_wish && sim->body_before && sim->fresh && sim->driven &&
                    sim->node_driven && sim->aimed && sim->scripted && sim->left && sim->hit &&
                    sim->lift;
     carom_status status = ok ? CAROM_OK : CAROM_ERR_MEMORY;
@@ -126,7 +127,7 @@ void cr_sim_destroy(cr_sim* sim)
         sim->torque_now,  sim->node_force_now, sim->q_target, sim->obstacle0,   sim->obstacle1,
         sim->hard,        sim->taking,         sim->wants,    sim->wish,        sim->node_wish,
         sim->body_before, sim->fresh,          sim->driven,   sim->node_driven, sim->aimed,
-        sim->scripted,    sim->left,           sim->hit,      sim->lift};
+        sim->scripted,    sim->left,           sim->hit,      sim->lift,        sim->jam};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

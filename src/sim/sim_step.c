@@ -241,6 +241,11 @@ static void forget_hard(cr_sim* sim)
     }
 }
 
+static void forget_jams(cr_sim* sim)
+{
+    memset(sim->jam, 0, (size_t)sim->model->bodies.body_count);
+}
+
 // Everything through sim->leg, from sim->state to sim->next. CAROM_ERR_NO_CONVERGENCE: something
 // was not solved, or there are more candidates than `most`, 0 for any number.
 static carom_status take_leg(cr_sim* sim, int32_t most, carom_error* error)
@@ -354,6 +359,7 @@ static carom_status take_legs(cr_sim* sim, carom_error* error)
                             .to = (double)(at + size) / (double)end};
         carom_status status = take_leg(sim, halvings < finest ? most : 0, error);
         if (status == CAROM_ERR_NO_CONVERGENCE && halvings < finest) {
+            forget_jams(sim);
             wait = at > 0 && wait < end ? 2 * wait : wait;
             calm = 0;
             halvings++;
@@ -384,6 +390,7 @@ carom_status cr_sim_step(cr_sim* sim, carom_error* error)
     cr_sim_gather(sim);
     sim->report = (cr_step_report){.least_gap = HUGE_VAL};
     cr_record_clear(&sim->earlier);
+    forget_jams(sim);
     const carom_status status = take_legs(sim, error);
     if (status == CAROM_OK && error) {
         *error = (carom_error){0}; // of a leg that was taken in two
