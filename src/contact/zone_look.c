@@ -115,6 +115,9 @@ carom_status cr_zone_look_again(cr_zone* zone, double along)
     take_up(zone);
     for (int32_t b = 0; b < zone->block_count; b++) {
         zone->block.items[b].gone = cr_zone_check_gone(zone, &zone->block.items[b]);
+        // what several candidates carried together some of them may carry no more: loads are to be
+        // found anew, of what was solved too
+        zone->block.items[b].asleep = 0;
     }
     zone->factored = 0;
     zone->looks++;

@@ -79,6 +79,10 @@ static void test_clumps(void)
     for (int i = 0; i < 3; i++) {
         heap(&piles[i], 30);
     }
+    // in its 70th step a look around leaves one of two candidates that bore a sleeper together
+    const pile looked = {
+        .seed = 6308, .bodies = 19, .sheets = 2, .mass_ratio = 1, .dt = 1.0 / 24, .friction = 0};
+    heap(&looked, 72);
 }
 
 int main(void)
