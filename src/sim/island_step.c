@@ -151,7 +151,8 @@ static carom_status go_through(cr_sim* sim, cr_worker* worker, int32_t index, in
             return CAROM_OK; // the look around was too narrow: all of it is done again
         }
         solved++;
-        if (halvings > first && at % (2 * size) == 0 && solved >= wait &&
+        // a longer one begins where such a one would: at a multiple of its size, a power of two
+        if (halvings > first && (at & (2 * size - 1)) == 0 && solved >= wait &&
             2.0 * result->turn <= most_turn) {
             halvings--;
             solved = 0;
