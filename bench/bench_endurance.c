@@ -36,10 +36,8 @@ typedef struct bounds {
 
 // Of exact balls the give of a contact may overlap, relative to the radius.
 static const double give = 1e-4;
-// What may be left of the equations of a step that was accepted, of the largest force in them:
-// 1e-12 as a rule, up to 7e-5 where round-off shakes a contact that sticks; a clump that was not
-// solved leaves 1e-2 and more.
-static const double solved = 1e-3;
+// What may be left of the equations of a step that was accepted, of the largest force in them.
+static const double solved = 1e-5;
 // A gain below this part of the energy at play is round-off.
 static const double gain_noise = 1e-8;
 
