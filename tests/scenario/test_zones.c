@@ -18,6 +18,18 @@ static kit* scene(const char* zones)
         zones);
 }
 
+// m, between the vertices of two runs of one scene, at most.
+static double apart(kit* a, kit* b)
+{
+    double most = 0.0;
+    carom_sim_vertices(a->sim, a->x);
+    carom_sim_vertices(b->sim, b->x);
+    for (int32_t k = 0; k < 3 * a->vertex_count; k++) {
+        most = fmax(most, fabs(a->x[k] - b->x[k]));
+    }
+    return most;
+}
+
 static void test_one_zone_or_many(void)
 {
     kit *local = scene("local"), *global = scene("global");
@@ -29,11 +41,7 @@ static void test_one_zone_or_many(void)
         CHECK(info.zones == 1);
         const int32_t dofs = carom_sim_info(local->sim).max_zone_dofs;
         largest = dofs > largest ? dofs : largest;
-        carom_sim_vertices(local->sim, local->x);
-        carom_sim_vertices(global->sim, global->x);
-        for (int32_t k = 0; k < 3 * local->vertex_count; k++) {
-            most = fmax(most, fabs(local->x[k] - global->x[k]));
-        }
+        most = fmax(most, apart(local, global));
     }
     CHECK(!local->failed && !global->failed);
     CHECK(largest == 6 + 21 * 3); // the sheet with its ball
@@ -107,11 +115,7 @@ static void test_clumps(void)
     for (int i = 0; i < 40 && kit_step(local) && kit_step(global); i++) {
         const int32_t dofs = carom_sim_info(local->sim).max_zone_dofs;
         largest = dofs > largest ? dofs : largest;
-        carom_sim_vertices(local->sim, local->x);
-        carom_sim_vertices(global->sim, global->x);
-        for (int32_t k = 0; k < 3 * local->vertex_count; k++) {
-            most = fmax(most, fabs(local->x[k] - global->x[k]));
-        }
+        most = fmax(most, apart(local, global));
     }
     CHECK(!local->failed && !global->failed);
     CHECK(largest > 12 * 6); // most of them
