@@ -254,60 +254,10 @@ static carom_status finish(cr_zone* zone, double scale)
     return cr_zone_crowd_idle(zone);
 }
 
-// Without friction the zone is a minimum of one function:
-//     P(z) = 1/2 |z - zt|_M^2 + h^2 E(z) + sum W(-g),      W(depth) = int lam d depth
-// and with depth = eps lam / (1 + eps lam / room), y = depth / room,
-//     lam = room/eps y / (1 - y),      W = room^2/eps (-y - ln(1 - y)).
-// Beyond most of its room, where only an iterate can be, W goes on as a parabola.
-typedef struct pressure {
-    double lam, work;
-} pressure;
-
-static pressure pressed(const cr_zone_line* line)
-{
-    static const double most = 0.99;
-    const double unit = line->room / line->eps0;
-    const double y = cr_max(0.0, -line->row.gap / line->room);
-    const double near = cr_min(y, most), left = 1.0 - near, over = y - near;
-    const double lam = near / left, stiff = 1.0 / (left * left);
-    const double work = near < 1e-4 ? near * near * (0.5 + near / 3.0) : -near - cr_log(left);
-    return (pressure){unit * (lam + stiff * over),
-                      unit * line->room * (work + lam * over + 0.5 * stiff * over * over)};
-}
-
-static double worth(const cr_zone* zone)
-{
-    double sum = cr_zone_sheet_energy(zone);
-    for (int32_t i = 0; i < zone->n; i++) {
-        const double off = zone->z[i] - zone->target[i];
-        sum += 0.5 * zone->mass[i] * off * off;
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        sum += pressed(line).work;
-    }
-    return sum;
-}
-
-// dP along d.
-static double slope(cr_zone* zone)
-{
-    double sum = 0.0;
-    cr_zone_newton_gradient(zone);
-    for (int32_t i = 0; i < zone->n; i++) {
-        sum += zone->grad[i] * zone->d[i];
-    }
-    for (int32_t i = 0; i < zone->line.count; i++) {
-        const cr_zone_line* line = &zone->line.items[i];
-        sum -= pressed(line).lam * cr_zone_line_dot(zone, line, line->a, zone->d);
-    }
-    return sum;
-}
-
 // Newton's full steps converge in three to five iterations where there is one solution to go to.
 // Where they have not after PATIENCE ones, two faces meet edge to edge or a point stands on a
 // point: from then on P has to fall, and the step is halved until it does.
-enum { PATIENCE = 30, PATIENCE_CLOTH = 5, MOST_HALVINGS = 12 };
+enum { PATIENCE = 30, PATIENCE_CLOTH = 5 };
 
 static int sleeps(const cr_zone* zone, const cr_zone_line* line)
 {
@@ -323,47 +273,6 @@ static int loaded_rubs(const cr_zone* zone)
         rubs |= line->row.lam > 0.0 && line->mu > 0.0 && !sleeps(zone, line);
     }
     return rubs;
-}
-
-// Whether P fell by this part of a step from base. Near its minimum round-off hides what it fell
-// by, but slopes still tell: on a parabola P fell by the same part of what it promised when it does
-// not rise as steeply as it fell before. zone->d is scratch.
-static int fell(cr_zone* zone, const double* base, double step)
-{
-    static const double part = 1e-4, alike = 1e-9;
-    const double now = worth(zone);
-    if (now <= zone->worth + part * step * zone->slope) {
-        return 1;
-    }
-    for (int32_t k = 0; k < zone->n; k++) {
-        zone->d[k] = (zone->z[k] - base[k]) / step;
-    }
-    return now <= zone->worth + alike * fabs(zone->worth) &&
-           slope(zone) <= (2.0 * part - 1.0) * zone->slope;
-}
-
-// Half way back to where the step began, again and again. That is a way like any other and looked
-// at as such: a turning body passes other places on half a step than on the way of a whole one.
-static carom_status descend(cr_zone* zone, double step)
-{
-    double* base = zone->scratch;
-    if (zone->n > 0) {
-        memcpy(base, zone->z_before, sizeof(double) * (size_t)zone->n);
-    }
-    for (int i = 0; i < MOST_HALVINGS && !fell(zone, base, step); i++) {
-        for (int32_t k = 0; k < zone->n; k++) {
-            zone->z_before[k] = zone->z[k];
-            zone->d[k] = 0.5 * (base[k] - zone->z[k]);
-        }
-        const double taken = cr_zone_check_step(zone, 1e-9);
-        const carom_status status =
-            zone->seen == CAROM_OK ? cr_zone_line_collect(zone) : zone->seen;
-        if (status != CAROM_OK || !(taken > 0.0)) {
-            return status;
-        }
-        step *= 1.0 - 0.5 * taken;
-    }
-    return CAROM_OK;
 }
 
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task)
@@ -675,7 +584,7 @@ static carom_status iterate(cr_zone* zone, search* s)
         }
         carom_status status = cr_zone_line_collect(zone);
         if (status == CAROM_OK && falls && it > s->patience && !loaded_rubs(zone)) {
-            status = descend(zone, s->step);
+            status = cr_zone_descent_take(zone, s->step);
         }
         if (status == CAROM_OK) {
             status = part(zone, &parted);
@@ -707,8 +616,8 @@ static carom_status iterate(cr_zone* zone, search* s)
         }
         falls = it >= s->patience && !loaded_rubs(zone);
         if (falls) { // for the next to descend from
-            zone->worth = worth(zone);
-            zone->slope = slope(zone);
+            zone->worth = cr_zone_descent_worth(zone);
+            zone->slope = cr_zone_descent_slope(zone);
         }
         const int32_t looks = zone->looks;
         s->step = cr_zone_check_step(zone, 1e-9);

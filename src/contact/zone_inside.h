@@ -209,6 +209,13 @@ carom_status cr_zone_clump_enter(cr_zone* zone, const cr_zone_clump* clump, cr_z
 // Its step and its multipliers, back in the zone.
 void cr_zone_clump_leave(cr_zone* zone, const cr_zone_clump* clump);
 
+// zone_descent.c: without friction a zone is the minimum of a function P. P at z, and dP along d.
+double cr_zone_descent_worth(const cr_zone* zone);
+double cr_zone_descent_slope(cr_zone* zone);
+// After a step from z_before, of which this part was taken, with zone->worth and slope of before
+// it: z goes back half way again and again until P has fallen. d and z_before are scratch.
+carom_status cr_zone_descent_take(cr_zone* zone, double step);
+
 // zone_newton.c: one Newton step d with the lines' multipliers, by the first matrix that has one.
 carom_status cr_zone_newton_step(cr_zone* zone);
 void cr_zone_newton_gradient(cr_zone* zone); // grad = M (z - zt) + h^2 dE, without the contacts
