@@ -506,12 +506,17 @@ static carom_status step_clumps(cr_zone* zone, const search* s, pace* now)
     return CAROM_OK;
 }
 
-// What is solved moves no more, until something comes to it.
+// What is solved moves no more, until something comes to it: nor back, where P of others has not
+// fallen.
 static void fall_asleep(cr_zone* zone)
 {
     for (int32_t b = 0; b < zone->block_count; b++) {
         cr_zone_block* block = &zone->block.items[b];
-        block->asleep |= zone->clump.items[block->clump].calm;
+        if (zone->clump.items[block->clump].calm) {
+            block->asleep = 1;
+            memcpy(zone->z_before + block->first, zone->z + block->first,
+                   sizeof(double) * (size_t)block->size);
+        }
     }
 }
 
