@@ -17,6 +17,10 @@ static const double steady_allowed = 1e-6;
 // many iterations later: those that end in ten are a hundred times shorter then.
 static const double soon_shorter = 0.1;
 enum { SOON_SHORTER = 6 };
+// Friction turns within slips e: a step of size s leaves its force off by (s/e)^2 of it. Where s is
+// more than this part of e, a step that did not shrink is chance and only so many in a row tell.
+static const double sure_of_slip = 1e-4;
+enum { STEPS_THAT_TELL = 3 };
 // Where steps do not shrink the gaps' own round-off may be all that is left of them, see
 // `trembles`; but more than this part of the free motion is never taken for that.
 static const double most_tremor = 1e-6;
@@ -427,6 +431,7 @@ typedef struct pace {
     double size;      // m
     double bent;      // m, see bent_by
     int32_t stands;   // nonzero: it is not much smaller than the last one
+    int32_t stood;    // so many in a row were not
     int32_t last_one; // nonzero: see leaves_nothing
     int32_t calm;     // nonzero: when it is taken, all is solved
 } pace;
@@ -450,11 +455,15 @@ static carom_status take_step(cr_zone* zone, const search* s, const pace* last, 
     now->bent = bent_by(zone);
     now->last_one = leaves_nothing(zone, size, now->bent);
     now->stands = !(size <= still_shrinking * last->size);
+    now->stood = now->stands ? last->stood + 1 : 0;
+    const int tells =
+        !zone->rubbing || size <= sure_of_slip * zone->stick || now->stood >= STEPS_THAT_TELL;
     // rows that take turns, as those of bricks edge to edge, have a bent give for ever
     const int straight = now->bent <= s->rounded || !(now->bent <= still_shrinking * last->bent);
     now->calm = size <= step_tolerance * s->scale || now->last_one ||
                 (now->bent <= s->rounded && foresees_nothing(zone, size, last->size, s->scale)) ||
-                (now->stands && straight && (size <= s->allowed || trembles(zone, size, s->scale)));
+                (now->stands && tells && straight &&
+                 (size <= s->allowed || trembles(zone, size, s->scale)));
     return CAROM_OK;
 }
 
@@ -462,14 +471,16 @@ static carom_status take_step(cr_zone* zone, const search* s, const pace* last, 
 static carom_status step_clump(cr_zone* zone, const search* s, cr_zone_clump* clump, pace* now)
 {
     cr_zone* own;
-    pace last = {0};
+    pace last = {.stood = STEPS_THAT_TELL};
     carom_status status = cr_zone_clump_enter(zone, clump, &own);
     if (status != CAROM_OK) {
         return status;
     }
     for (int32_t i = 0; i < own->block_count; i++) {
-        last.size = cr_max(last.size, own->block.items[i].last);
-        last.bent = cr_max(last.bent, own->block.items[i].bent);
+        const cr_zone_block* block = &own->block.items[i];
+        last.size = cr_max(last.size, block->last);
+        last.bent = cr_max(last.bent, block->bent);
+        last.stood = block->stood < last.stood ? block->stood : last.stood;
     }
     status = take_step(own, s, &last, now);
     cr_zone_clump_leave(zone, clump);
@@ -477,6 +488,7 @@ static carom_status step_clump(cr_zone* zone, const search* s, cr_zone_clump* cl
         cr_zone_block* block = &zone->block.items[zone->clump_block.items[i]];
         block->last = now->size;
         block->bent = now->bent;
+        block->stood = now->stood;
     }
     clump->calm = now->calm;
     return status;
@@ -547,6 +559,7 @@ static void set_pace(cr_zone* zone, const pace* now)
     for (int32_t b = 0; b < zone->block_count; b++) {
         zone->block.items[b].last = now->size;
         zone->block.items[b].bent = now->bent;
+        zone->block.items[b].stood = now->stood;
     }
 }
 
@@ -572,7 +585,7 @@ static int circles(const cr_zone* zone, record* shortest, int it, double size)
 // CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
 static carom_status iterate(cr_zone* zone, search* s)
 {
-    pace now = {.size = HUGE_VAL, .bent = HUGE_VAL, .stands = 1};
+    pace now = {.size = HUGE_VAL, .bent = HUGE_VAL};
     double longest = 0.0; // the first step
     int32_t cramped = zone->report.cramped, in_vain = 0, parted = 0;
     int falls = 0; // nonzero: P is there to be compared with
@@ -582,7 +595,8 @@ static carom_status iterate(cr_zone* zone, search* s)
         place_anew(zone);
     }
     set_pace(zone, &now);
-    for (int it = 0; it < s->most || (!now.stands && it < 2 * s->most); it++) {
+    // there is nothing to compare the first step with
+    for (int it = 0; it < s->most || (!now.stands && it > 1 && it < 2 * s->most); it++) {
         const pace last = now;
         if (zone->task->stop && *zone->task->stop) {
             return CAROM_ERR_INTERRUPTED;
@@ -644,7 +658,6 @@ static carom_status iterate(cr_zone* zone, search* s)
                 fall_asleep(zone);
             }
         }
-        now.stands |= it == 0; // there is nothing to compare the first with
     }
     return CAROM_ERR_NO_CONVERGENCE;
 }
