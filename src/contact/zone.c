@@ -18,8 +18,9 @@ static const double steady_allowed = 1e-6;
 static const double soon_shorter = 0.1;
 enum { SOON_SHORTER = 6 };
 // Friction turns within slips e: a step of size s leaves its force off by (s/e)^2 of it. Where s is
-// more than this part of e, a step that did not shrink is chance and only so many in a row tell.
-static const double sure_of_slip = 1e-4;
+// more than this part of e, a step that did not shrink is chance: only so many in a row tell, none
+// of which is half as long as the shortest before.
+static const double sure_of_slip = 1e-4, shorter = 0.5;
 enum { STEPS_THAT_TELL = 3 };
 // Where steps do not shrink the gaps' own round-off may be all that is left of them, see
 // `trembles`; but more than this part of the free motion is never taken for that.
@@ -431,7 +432,8 @@ typedef struct pace {
     double size;      // m
     double bent;      // m, see bent_by
     int32_t stands;   // nonzero: it is not much smaller than the last one
-    int32_t stood;    // so many in a row were not
+    double least;     // m, the shortest so far, but for those more than half as long as it
+    int32_t stood;    // so many have come since
     int32_t last_one; // nonzero: see leaves_nothing
     int32_t calm;     // nonzero: when it is taken, all is solved
 } pace;
@@ -455,7 +457,8 @@ static carom_status take_step(cr_zone* zone, const search* s, const pace* last, 
     now->bent = bent_by(zone);
     now->last_one = leaves_nothing(zone, size, now->bent);
     now->stands = !(size <= still_shrinking * last->size);
-    now->stood = now->stands ? last->stood + 1 : 0;
+    now->stood = size < shorter * last->least ? 0 : last->stood + 1;
+    now->least = now->stood == 0 ? size : last->least;
     const int tells =
         !zone->rubbing || size <= sure_of_slip * zone->stick || now->stood >= STEPS_THAT_TELL;
     // rows that take turns, as those of bricks edge to edge, have a bent give for ever
@@ -480,6 +483,7 @@ static carom_status step_clump(cr_zone* zone, const search* s, cr_zone_clump* cl
         const cr_zone_block* block = &own->block.items[i];
         last.size = cr_max(last.size, block->last);
         last.bent = cr_max(last.bent, block->bent);
+        last.least = cr_max(last.least, block->least);
         last.stood = block->stood < last.stood ? block->stood : last.stood;
     }
     status = take_step(own, s, &last, now);
@@ -488,6 +492,7 @@ static carom_status step_clump(cr_zone* zone, const search* s, cr_zone_clump* cl
         cr_zone_block* block = &zone->block.items[zone->clump_block.items[i]];
         block->last = now->size;
         block->bent = now->bent;
+        block->least = now->least;
         block->stood = now->stood;
     }
     clump->calm = now->calm;
@@ -497,7 +502,7 @@ static carom_status step_clump(cr_zone* zone, const search* s, cr_zone_clump* cl
 // Of all clumps that are awake; now is the worst of them.
 static carom_status step_clumps(cr_zone* zone, const search* s, pace* now)
 {
-    *now = (pace){.calm = 1};
+    *now = (pace){.least = HUGE_VAL, .calm = 1}; // what each of them had, its blocks know
     memset(zone->d, 0, sizeof(double) * (size_t)zone->n);
     notice_friction(zone);
     zone->factored = 0;
@@ -559,6 +564,7 @@ static void set_pace(cr_zone* zone, const pace* now)
     for (int32_t b = 0; b < zone->block_count; b++) {
         zone->block.items[b].last = now->size;
         zone->block.items[b].bent = now->bent;
+        zone->block.items[b].least = now->least;
         zone->block.items[b].stood = now->stood;
     }
 }
@@ -585,7 +591,7 @@ static int circles(const cr_zone* zone, record* shortest, int it, double size)
 // CAROM_ERR_NO_CONVERGENCE: they lead nowhere.
 static carom_status iterate(cr_zone* zone, search* s)
 {
-    pace now = {.size = HUGE_VAL, .bent = HUGE_VAL};
+    pace now = {.size = HUGE_VAL, .bent = HUGE_VAL, .least = HUGE_VAL};
     double longest = 0.0; // the first step
     int32_t cramped = zone->report.cramped, in_vain = 0, parted = 0;
     int falls = 0; // nonzero: P is there to be compared with

@@ -30,8 +30,10 @@ typedef struct cr_zone_task {
     const cr_body_set* bodies;
     const int32_t* like; // [body_count] a rigid body with the same p, to the bit; NULL: itself
     cr_motion* motion;
-    double h;              // s
-    double soft;           // >= 1, contacts give way by this times their eps
+    double h; // s
+    // >= 1, contacts give way by this times their eps: those that are pressed where the step
+    // begins, and those that are not
+    double soft, meets;
     const cr_cloth* sheet; // all sheets of the scene
     const cr_cloth_material* material;
     const int32_t* sheet_node;   // first node of each

@@ -20,7 +20,8 @@ typedef struct cr_zone_block {
     int32_t oiled;         // nonzero: friction is let in little by little, see zone.oil
     int32_t holds;         // iterates for which its clump's friction had to be held
     double last, bent;     // m, of its clump's last step: its size, and see bent_by in zone.c
-    int32_t stood;         // its last steps in a row that were not much smaller than those before
+    double least;          // m, the shortest of them
+    int32_t stood;         // those since, none of which is half as long
 } cr_zone_block;
 
 // One vertex that some candidate uses.

@@ -602,6 +602,23 @@ static int is_oiled(const cr_zone* zone, const cr_zone_line* line)
     return oiled;
 }
 
+// What is pressed where the step begins gives way as it did; what comes to it, as task->meets says.
+static double soft_by(const cr_zone* zone, int32_t candidate)
+{
+    const cr_zone_task* task = zone->task;
+    const cr_candidate* c = &task->candidate[candidate];
+    if (task->soft == task->meets) {
+        return task->soft;
+    }
+    cr_vec3 x[4];
+    for (int k = 0; k < 4; k++) {
+        const int32_t p = zone->corner.items[4 * candidate + k];
+        x[k] = p >= 0 ? zone->point.items[p].x0 : (cr_vec3){0, 0, 0};
+    }
+    const int pressed = cr_distance_closest(c->pair.kind, x).distance < c->thickness;
+    return pressed ? task->soft : task->meets;
+}
+
 // The groups that stand become lines.
 static carom_status make_lines(cr_zone* zone)
 {
@@ -626,7 +643,7 @@ static carom_status make_lines(cr_zone* zone)
         line->members = group->members;
         line->sigma = group->sigma;
         line->say = say_of(zone, group->candidate) * group->stand;
-        line->eps0 = task->soft * c->compliance;
+        line->eps0 = soft_by(zone, group->candidate) * c->compliance;
         line->room = c->room;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);

@@ -176,13 +176,20 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
 
 // A contact under the force F stands eps F h^2 deep. If that h were a part's, a heap at rest that
 // is suddenly stepped in 2^k parts would be lifted by nearly all of its give, and its weight times
-// that is energy. So eps grows by 4^k there, and the depth is that of the whole step. But a
-// contact stops what it meets, in one part, but for eps m of its speed: beyond `softest` it would
-// be a spring that throws back. Shorter parts than that are taken for what hits hard, not for what
-// rests, and contacts become as much stiffer in them again.
+// that is energy. So eps grows by 4^k there, and the depth is that of the whole step.
+static double soft_by(const cr_sim* sim, double h)
+{
+    const double parts = sim->model->world.dt / h;
+    return cr_max(1.0, parts * parts);
+}
+
+// But a contact stops what it meets, in one part, but for eps m of its speed: beyond `softest` it
+// would be a spring that throws back. In shorter parts than that, contacts that are not pressed
+// where the part begins become as much stiffer again. They may be softer in the next, for then
+// they hold no more than they did.
 static const double softest = 1.0 / 64; // 32 parts at the default compliance
 
-static double soft_by(const cr_sim* sim, double h)
+static double meets_by(const cr_sim* sim, double h)
 {
     const double parts = sim->model->world.dt / h, most = softest / sim->model->world.compliance;
     return cr_max(1.0, cr_min(parts * parts, most / parts * (most / parts)));
@@ -197,6 +204,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .motion = (cr_motion*)&sim->motion,
         .h = h,
         .soft = soft_by(sim, h),
+        .meets = meets_by(sim, h),
         .sheet = model->sheet,
         .material = model->material,
         .sheet_node = model->sheet_node,

@@ -67,6 +67,7 @@ static world* world_make(int32_t ends, double half, cr_vec3 start, double reach)
     }
     w->task = (cr_zone_task){.bodies = &w->set,
                              .soft = 1.0,
+                             .meets = 1.0,
                              .motion = &w->motion,
                              .h = h,
                              .frame_count = 1,
@@ -267,11 +268,38 @@ static void test_look_that_fails(void)
     }
 }
 
+// A ball that rests as deep as a whole step has it stays there in one of 256 parts, where what
+// comes to it from outside meets a contact that is stiffer.
+static void test_short_parts_do_not_lift(void)
+{
+    enum { PARTS = 256 };
+    const double g = 9.81, part = h / PARTS, meets = 37.0;
+    const double depth = cr_give_make(eps, 1e-4 * radius, mass * g * h * h).depth;
+    for (int pressed = 0; pressed < 2; pressed++) {
+        const double gap = pressed ? -depth : 1e-3 * depth;
+        world* w = world_make(1, 0.0, (cr_vec3){0, 0, radius + gap}, radius);
+        cr_zone_report report;
+        const cr_zone_row* rows;
+        w->task.h = part;
+        w->task.soft = PARTS * PARTS;
+        w->task.meets = meets;
+        w->motion.ut[1] = (cr_vec3){0, 0, pressed ? -g * part * part : -depth};
+        CHECK(cr_zone_solve(w->zone, &w->task, &report) == CAROM_OK);
+        CHECK(cr_zone_rows(w->zone, &rows) == 1);
+        CHECK_NEAR(rows[0].compliance / eps, pressed ? PARTS * PARTS : meets, 1e-9 * PARTS * PARTS);
+        if (pressed) {
+            CHECK_NEAR(w->motion.u[1].z, 0.0, 1e-6 * depth);
+        }
+        world_release(w);
+    }
+}
+
 int main(void)
 {
     RUN(test_tiny_steps_cross_nothing);
     RUN(test_look_that_fails);
     RUN(test_ends_where_nothing_is_left);
     RUN(test_last_step_is_known);
+    RUN(test_short_parts_do_not_lift);
     return check_failures != 0;
 }
