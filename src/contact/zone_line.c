@@ -501,20 +501,24 @@ static int32_t heir(const cr_zone* zone, int32_t group)
 }
 
 // Most features that are asked for are nobody's: a bit for each group's key says so at once. There
-// are eight bits a group, so that one in eight is looked for in vain.
+// are eight bits a group or more, so that one in eight at most is looked for in vain.
 static uint64_t bit_of(const cr_zone* zone, const uint64_t key[2])
 {
     const uint64_t hash = (key[0] ^ key[1] * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u;
-    return (hash >> 32) % (64 * (uint64_t)zone->met.count);
+    return (hash >> 32) & (64 * (uint64_t)zone->met.count - 1);
 }
 
 static carom_status note_groups(cr_zone* zone)
 {
+    int32_t words = 1; // a power of two
+    while (words < zone->group.count / 8 + 1) {
+        words *= 2;
+    }
     zone->met.count = 0;
-    if (!cr_array_reserve(&zone->met, zone->group.count / 8 + 1)) {
+    if (!cr_array_reserve(&zone->met, words)) {
         return CAROM_ERR_MEMORY;
     }
-    zone->met.count = zone->group.count / 8 + 1;
+    zone->met.count = words;
     memset(zone->met.items, 0, (size_t)zone->met.count * sizeof *zone->met.items);
     for (int32_t i = 0; i < zone->group.count; i++) {
         const uint64_t bit = bit_of(zone, zone->group.items[i].key);
