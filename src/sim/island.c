@@ -176,11 +176,12 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
 
 // A contact under the force F stands eps F h^2 deep. If that h were a part's, a heap at rest that
 // is suddenly stepped in 2^k parts would be lifted by nearly all of its give, and its weight times
-// that is energy. So eps grows by 4^k there, and the depth is that of the whole step.
+// that is energy. So eps grows by 4^k there, and the depth is that of the whole step; but to no
+// more than 1/m, beyond which nothing but the wall at the end of its room would hold what comes.
 static double soft_by(const cr_sim* sim, double h)
 {
     const double parts = sim->model->world.dt / h;
-    return cr_max(1.0, parts * parts);
+    return cr_max(1.0, cr_min(parts * parts, 1.0 / sim->model->world.compliance));
 }
 
 // But a contact stops what it meets, in one part, but for eps m of its speed: beyond `softest` it
