@@ -125,12 +125,13 @@ static int32_t point_of(cr_zone* zone, int32_t vertex, int32_t bits)
     return zone->point.count++;
 }
 
-// Every vertex that a candidate names becomes a point, in the order in which they are named.
-static carom_status number_points(cr_zone* zone)
+// Every vertex that a candidate names becomes a point, in the order in which they are named, most
+// at most.
+static carom_status number_points(cr_zone* zone, int32_t most)
 {
     const cr_zone_task* task = zone->task;
     int32_t bits = 4;
-    while (bits < 30 && (int64_t)8 * task->candidate_count > (int64_t)1 << bits) {
+    while (bits < 30 && (int64_t)2 * most > (int64_t)1 << bits) {
         bits++;
     }
     if (!cr_array_reserve(&zone->place, 1 << bits)) {
@@ -174,8 +175,9 @@ static void name_movers(cr_zone* zone)
 carom_status cr_zone_point_setup(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
-    const int32_t most = 4 * task->candidate_count;
-    if (!cr_array_reserve(&zone->point, most) || !cr_array_reserve(&zone->corner, most) ||
+    const int32_t corners = 4 * task->candidate_count, vertices = task->bodies->vertex_count;
+    const int32_t most = corners < vertices ? corners : vertices; // points
+    if (!cr_array_reserve(&zone->point, most) || !cr_array_reserve(&zone->corner, corners) ||
         !cr_array_reserve(&zone->now, task->candidate_count) ||
         !cr_array_reserve(&zone->limiting, task->candidate_count) ||
         !cr_array_reserve(&zone->share, task->candidate_count) ||
@@ -185,7 +187,7 @@ carom_status cr_zone_point_setup(cr_zone* zone)
         !cr_array_reserve(&zone->before, most)) {
         return CAROM_ERR_MEMORY;
     }
-    const carom_status status = number_points(zone);
+    const carom_status status = number_points(zone, most);
     if (status != CAROM_OK) {
         return status;
     }
