@@ -204,7 +204,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .bodies = &model->bodies,
         .motion = (cr_motion*)&sim->motion,
         .h = h,
-        .soft = soft_by(sim, h),
+        .soft = worker->stiff ? meets_by(sim, h) : soft_by(sim, h),
         .meets = meets_by(sim, h),
         .sheet = model->sheet,
         .material = model->material,

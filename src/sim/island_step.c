@@ -215,7 +215,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     cr_island_result* result = &sim->island.items[index];
     worker->frame.count = worker->sheet.count = 0;
     worker->expect = &sim->whole;
-    worker->looks = worker->fair = worker->hopeful = 0;
+    worker->looks = worker->fair = worker->hopeful = worker->stiff = 0;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
@@ -253,6 +253,7 @@ static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
 
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
 {
+    const cr_island_result* result = &sim->island.items[index];
     if (cr_island_open(sim, worker, index) != CAROM_OK) {
         return;
     }
@@ -266,5 +267,9 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
         CAROM_ERR_NO_CONVERGENCE) {
         worker->fair = 0;
         ease(sim, worker, index);
+    }
+    if (result->status == CAROM_ERR_NO_CONVERGENCE) { // see cr_parts_step
+        worker->stiff = 1;
+        go_through(sim, worker, index, sim->model->world.max_halvings, 0);
     }
 }

@@ -91,9 +91,40 @@ static carom_status look_around(cr_sim* sim, cr_worker* worker)
     return status;
 }
 
+// What is not solved in the shortest parts there are is tried in other ways, one after another:
+// with contacts that are stiff though they are pressed, for what is thrown into them at 1000 m/s
+// stands at the end of its room otherwise, where rows come and go; but not if that gains energy.
+// With half of its friction, a quarter, none, for it jams. At last stiff, whatever it gains. What
+// jams in one leg would do so in the next: it keeps to its resort to the end of the step.
+typedef enum resort {
+    AS_IT_IS,
+    STIFF,
+    HALF,
+    QUARTER,
+    NO_FRICTION,
+    STIFF_AT_LAST,
+} resort;
+
+static double share_of(int32_t jam)
+{
+    static const double share[] = {[AS_IT_IS] = 1,   [STIFF] = 1,       [HALF] = 0.5,
+                                   [QUARTER] = 0.25, [NO_FRICTION] = 0, [STIFF_AT_LAST] = 1};
+    return share[jam];
+}
+
+static int is_eased(int32_t jam)
+{
+    return jam >= HALF && jam <= NO_FRICTION;
+}
+
+static int32_t next_resort(int32_t jam, int rubs)
+{
+    return jam == STIFF && !rubs ? STIFF_AT_LAST : jam + 1;
+}
+
 typedef struct stretch {
     double h, from, to;
-    double share; // of its friction
+    int32_t resort; // of those above
     int32_t halvings;
     int32_t last;    // nonzero: it is not to be halved
     int32_t hopeful; // nonzero: it is to be where it does not converge soon
@@ -124,9 +155,10 @@ static carom_status try_once(cr_sim* sim, cr_worker* worker, int32_t index, cons
     worker->looks = 1;
     worker->last = part->last;
     worker->hopeful = part->hopeful;
-    worker->fair = !part->last && part->halvings < CR_SIM_FAIR;
+    worker->fair = (!part->last && part->halvings < CR_SIM_FAIR) || part->resort == STIFF;
     worker->most_turn = worker->sheet.count > 0 ? HUGE_VAL : CR_SIM_TURNED;
-    worker->share = part->share;
+    worker->share = share_of(part->resort);
+    worker->stiff = part->resort == STIFF || part->resort == STIFF_AT_LAST;
     worker->most_iterations =
         part->last || max_iterations < CR_SIM_HOPEFUL ? max_iterations : CR_SIM_HOPEFUL;
     worker->most_cramped = INT32_MAX;
@@ -187,16 +219,6 @@ static carom_status first_halvings(cr_sim* sim, cr_worker* worker, int32_t* halv
     return status;
 }
 
-// What jams in one leg would do so in the next, and be eased in the shortest parts there are: it
-// keeps the friction that it had a solution with to the end of the step. Half of it, a quarter,
-// none.
-enum { MOST_JAM = 3 };
-
-static double share_of(int32_t jam)
-{
-    return jam < MOST_JAM ? ldexp(1.0, -jam) : 0.0;
-}
-
 static int32_t jam_of(const cr_sim* sim, const cr_island* island)
 {
     int32_t most = 0;
@@ -236,14 +258,14 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
     int64_t quick = 0, wait = 1; // such parts since the last change, and how many there are to be
     const cr_island* island = &sim->near.island.items[index];
     int32_t jam = jam_of(sim, island);
-    result->eased = jam > 0;
+    result->eased = is_eased(jam);
     for (int64_t at = 0; at < end;) {
         const int64_t size = end >> halvings;
         const int32_t before = result->report.strides;
         const stretch part = {.h = ldexp(sim->leg.h, -halvings),
                               .from = cr_sim_along(&sim->leg, (double)at / (double)end),
                               .to = cr_sim_along(&sim->leg, (double)(at + size) / (double)end),
-                              .share = share_of(jam),
+                              .resort = jam,
                               .halvings = halvings,
                               .last = halvings == finest,
                               .hopeful = worker->sheet.count > 0 && halvings + HOPEFUL < finest &&
@@ -255,11 +277,11 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             halvings++;
             continue;
         }
-        if (result->status == CAROM_ERR_NO_CONVERGENCE && jam < MOST_JAM &&
-            cr_island_rubs(worker)) {
-            set_jam(sim, island, ++jam);
+        if (result->status == CAROM_ERR_NO_CONVERGENCE && jam < STIFF_AT_LAST) {
+            jam = next_resort(jam, cr_island_rubs(worker));
+            set_jam(sim, island, jam);
             wait = 1;
-            result->eased = 1;
+            result->eased |= is_eased(jam);
             continue;
         }
         result->parts++;

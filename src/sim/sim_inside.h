@@ -87,6 +87,7 @@ typedef struct cr_worker {
     int32_t hopeful;           // nonzero: shorter parts are the better way, see zone.h
     int32_t last;              // nonzero: shorter parts than this are not taken
     double share;              // 0..1, of their friction that candidates have then
+    int32_t stiff;             // nonzero: what is pressed is as stiff as what meets
     int32_t rounds;            // times a part was taken again for what cloth carries
     int32_t most_cramped; // iterates in a row that want more room, after which it asks for that
 } cr_worker;
@@ -109,13 +110,12 @@ struct cr_sim {
     cr_target* aimed;               // [frame_count] targets of the step taken as a whole
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_leg leg;                     // under way
-    cr_carry* scripted; // [body_count] what moves by script or not at all, over the step
-    cr_expect whole;    // of the leg: nobody leaves it, so islands do not meet
-    cr_expect part;     // of the part of a step that looks around by itself
-    int32_t* hard;      // [body_count] > 0: of an island whose parts look around by themselves
-    int32_t any_hard;   // nonzero: there is one
-    uint8_t*
-        jam; // [body_count] how often its friction was lessened earlier in the step, see parts.c
+    cr_carry* scripted;  // [body_count] what moves by script or not at all, over the step
+    cr_expect whole;     // of the leg: nobody leaves it, so islands do not meet
+    cr_expect part;      // of the part of a step that looks around by itself
+    int32_t* hard;       // [body_count] > 0: of an island whose parts look around by themselves
+    int32_t any_hard;    // nonzero: there is one
+    uint8_t* jam;        // [body_count] the resort it came to earlier in the step, see parts.c
     int32_t* taking;     // [body_count] roles in such a part: who is not of the island is not there
     cr_carry* wish;      // [frame_count] r1, t1: where they would have been then
     double* node_wish;   // [3*node_count] m, likewise
