@@ -180,7 +180,7 @@ void cr_island_ease(cr_worker* worker, double share)
 // Not solved in any number of parts: what is light and wedged between heavy things may have no
 // motion that its friction allows. A step with less friction is the lesser evil, and it is
 // reported: half of it, then a quarter, then none, in a few parts, no more than any step may have.
-static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
+static carom_status ease(cr_sim* sim, cr_worker* worker, int32_t index)
 {
     static const double share[] = {0.5, 0.5, 0.0}; // of what is left
     const int32_t most = sim->model->world.max_halvings, finest = most < 4 ? most : 4;
@@ -191,6 +191,7 @@ static void ease(cr_sim* sim, cr_worker* worker, int32_t index)
         result->eased = 1;
         status = go_through(sim, worker, index, finest, 0);
     }
+    return status;
 }
 
 static carom_status take_candidates(const cr_near* near, const cr_island* island, cr_worker* worker)
@@ -253,7 +254,6 @@ static void step_cloth(cr_sim* sim, cr_worker* worker, int32_t index)
 
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
 {
-    const cr_island_result* result = &sim->island.items[index];
     if (cr_island_open(sim, worker, index) != CAROM_OK) {
         return;
     }
@@ -263,13 +263,14 @@ void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t index)
     }
     worker->most_cramped = sim->retries < MOST_WIDENINGS ? MOST_CRAMPED : INT32_MAX;
     worker->most_iterations = sim->model->world.max_iterations;
-    if (go_through(sim, worker, index, sim->model->world.max_halvings, 1) ==
-        CAROM_ERR_NO_CONVERGENCE) {
+    const int32_t finest = sim->model->world.max_halvings;
+    carom_status status = go_through(sim, worker, index, finest, 1);
+    if (status == CAROM_ERR_NO_CONVERGENCE) {
         worker->fair = 0;
-        ease(sim, worker, index);
+        status = ease(sim, worker, index);
     }
-    if (result->status == CAROM_ERR_NO_CONVERGENCE) { // see cr_parts_step
+    if (status == CAROM_ERR_NO_CONVERGENCE) { // see STIFF_AT_LAST in parts.c
         worker->stiff = 1;
-        go_through(sim, worker, index, sim->model->world.max_halvings, 0);
+        go_through(sim, worker, index, finest, 0);
     }
 }
