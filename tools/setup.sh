@@ -22,6 +22,16 @@ header() { # COMPILER HEADER [FLAG...]
     echo "#include <$name>" | "$compiler" "$@" -E -x c -
 }
 
+# clang's own library for the checks that it builds in: a package of its own, which only some
+# versions of clang bring along.
+checks() {
+    trial=$(mktemp) || return 1
+    echo "int main(void) { return 0; }" | clang -fsanitize=undefined -x c -o "$trial" -
+    status=$?
+    rm -f "$trial"
+    return $status
+}
+
 # Modules count when the interpreter that the tests will take has them: PYTHON or the distribution's.
 has_module() {
     for python in ${PYTHON:-} /usr/bin/python3; do
@@ -51,6 +61,7 @@ if [ "$purpose" = test ]; then
     need openmpi-bin program mpirun
     need libopenmpi-dev header mpicc mpi.h
     need clang program clang
+    need libclang-rt-dev checks
     need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format
     need clang-tidy program clang-tidy
