@@ -607,7 +607,7 @@ static int is_oiled(const cr_zone* zone, const cr_zone_line* line)
 }
 
 // What is pressed where the step begins gives way as it did; what comes to it, as task->meets says.
-static double soft_by(const cr_zone* zone, int32_t candidate)
+static double softness(const cr_zone* zone, int32_t candidate)
 {
     const cr_zone_task* task = zone->task;
     const cr_candidate* c = &task->candidate[candidate];
@@ -647,7 +647,7 @@ static carom_status make_lines(cr_zone* zone)
         line->members = group->members;
         line->sigma = group->sigma;
         line->say = say_of(zone, group->candidate) * group->stand;
-        line->eps0 = soft_by(zone, group->candidate) * c->compliance;
+        line->eps0 = softness(zone, group->candidate) * c->compliance;
         line->room = c->room;
         line->active = 0;
         memcpy(line->point, zone->corner.items + 4 * group->candidate, sizeof line->point);
