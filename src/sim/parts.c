@@ -289,12 +289,8 @@ void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t index)
             return;
         }
         at += size;
-        if (cr_expect_missed(sim, worker)) {
-            worker->expect = &sim->whole;
-            cr_expect_free(sim, worker);
-            result->narrow = 1;
-            return; // the look around was too narrow: all of it is done again
-        }
+        // its own look around does not end where that for others does
+        result->strayed |= cr_expect_missed(sim, worker);
         quick += result->report.strides - before <= QUICK ? SLOW : 1;
         if (halvings > least && at % (2 * size) == 0 && quick >= SLOW * wait) {
             halvings--;

@@ -17,7 +17,8 @@ carom_status cr_parts_mark(cr_sim* sim, cr_worker* worker, int32_t island);
 int cr_parts_hard(const cr_sim* sim, int32_t island);
 // Whether there are so many candidates that shorter parts are the better way.
 int cr_parts_crowded(const cr_sim* sim, const cr_worker* worker);
-// Moves such an island through the step.
+// Moves such an island through the step. Where it goes farther than others were looked for it has
+// `strayed`: the next look goes as far, and if nobody else is there what was done stands.
 void cr_parts_step(cr_sim* sim, cr_worker* worker, int32_t island);
 
 // For cr_zone_task.look, user a cr_parts_view: candidates of a zone's iterate and its wish.

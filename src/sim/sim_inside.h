@@ -57,6 +57,9 @@ typedef struct cr_island_result {
     double missed; // residual of the last zone that was not solved
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
+    // nonzero: it went farther than others were looked for: it stands if there are none, see
+    // parts.h
+    int32_t strayed;
     CR_ARRAY(cr_contact) contact;
     CR_ARRAY(cr_contact_memory) memory; // of the last part, keys ascending
     cr_record record;                   // when the simulation keeps one

@@ -64,7 +64,7 @@ static carom_status make_ready(cr_island_result** items, int32_t* ready, int32_t
 }
 
 // Places for the results of all islands. Of those that see in this try of the step what they saw in
-// the last one, the result stands.
+// the last one, the result stands; one that strayed sees now as far as it went.
 static carom_status ready_results(cr_sim* sim, int32_t retry)
 {
     const int32_t count = sim->near.island.count;
@@ -84,6 +84,7 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
             *result = *before;
             *before = keep;
             before->done = 0;
+            result->strayed = 0;
         } else {
             result->done = 0;
         }
@@ -283,7 +284,7 @@ static carom_status take_leg(cr_sim* sim, int32_t most, carom_error* error)
         run_hard(sim);
         int narrow = 0;
         for (int32_t i = 0; i < sim->island.count; i++) {
-            narrow |= sim->island.items[i].narrow;
+            narrow |= sim->island.items[i].narrow || sim->island.items[i].strayed;
         }
         if (narrow) {
             status = put_aside(sim);
