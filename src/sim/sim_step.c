@@ -218,12 +218,12 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
     }
     return cr_status_refuse(
         error, result->status,
-        "step %lld: the contacts of %d bodies (\"%s\" and others) were not solved, not even in %d "
-        "parts of %g s: residual %.3g, %d unknowns, %d candidates; try a smaller dt",
+        "step %lld: the contacts of %d bodies (\"%s\" and others) were not solved, not even in "
+        "parts of %g s: residual %.3g, %d unknowns; try a smaller dt",
         (long long)sim->state.step, island->body_end - island->body_begin,
-        sim->model->name[sim->near.body[island->body_begin]], result->parts,
-        sim->leg.h / result->parts, result->missed, result->report.scalar_count,
-        island->candidate_end - island->candidate_begin);
+        sim->model->name[sim->near.body[island->body_begin]],
+        ldexp(sim->leg.h, -sim->model->world.max_halvings), result->missed,
+        result->report.scalar_count);
 }
 
 // Waking workers costs more than a few islands do.
