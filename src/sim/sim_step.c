@@ -35,14 +35,17 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 29);
 }
 
-// The same number for the same members with the same candidates.
-static uint64_t sight(const cr_sim* sim, const cr_island* island)
+// The same number for the same members with the same candidates. Hard ones look for their own.
+static uint64_t sight(const cr_sim* sim, int32_t index)
 {
+    const cr_island* island = &sim->near.island.items[index];
+    const int32_t seen =
+        cr_parts_hard(sim, index) ? island->candidate_begin : island->candidate_end;
     uint64_t hash = 0;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
         hash = mix(hash, (uint64_t)sim->near.body[i]);
     }
-    for (int32_t i = island->candidate_begin; i < island->candidate_end; i++) {
+    for (int32_t i = island->candidate_begin; i < seen; i++) {
         const cr_pair* pair = &sim->near.all.found.items[sim->near.order.items[i]].pair;
         hash = mix(hash, (uint64_t)(uint32_t)pair->v[0] << 32 | (uint32_t)pair->v[1]);
         hash = mix(hash, (uint64_t)(uint32_t)pair->v[2] << 32 | (uint32_t)pair->v[3]);
@@ -79,7 +82,7 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
         cr_island_result* result = &sim->island.items[i];
         const int32_t old = retry > 0 ? sim->body_before[sim->near.body[island->body_begin]] : -1;
         cr_island_result* before = old >= 0 ? &sim->island_before.items[old] : NULL;
-        if (before && before->done && !before->narrow && before->sight == sight(sim, island)) {
+        if (before && before->done && !before->narrow && before->sight == sight(sim, i)) {
             const cr_island_result keep = *result;
             *result = *before;
             *before = keep;
@@ -105,7 +108,7 @@ static carom_status put_aside(cr_sim* sim)
     }
     for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
         const cr_island_result keep = sim->island_before.items[i];
-        sim->island.items[i].sight = sight(sim, &sim->near.island.items[i]);
+        sim->island.items[i].sight = sight(sim, i);
         sim->island_before.items[i] = sim->island.items[i];
         sim->island.items[i] = keep;
     }
