@@ -21,7 +21,8 @@ carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const 
     m->symmetric = symmetric;
     m->dense = m->scalar_count <= DENSE_MOST;
     if (m->dense) {
-        const int32_t n = m->scalar_count;
+        // a sheet that is pinned everywhere has no unknowns, but its matrix has a place
+        const int32_t n = m->scalar_count > 0 ? m->scalar_count : 1;
         if (!cr_array_reserve(&m->base, n * n) || !cr_array_reserve(&m->factor, n * n) ||
             !cr_array_reserve(&m->keep, n * n) || !cr_array_reserve(&m->pivot, n)) {
             return CAROM_ERR_MEMORY;
