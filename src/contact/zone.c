@@ -334,8 +334,10 @@ static carom_status keep(cr_zone* zone)
     }
     cr_zone_line_settle(zone);
     memcpy(zone->kept.items, zone->z, sizeof(double) * (size_t)zone->n);
-    memcpy(zone->kept_share.items, zone->share.items,
-           sizeof *zone->share.items * (size_t)zone->task->candidate_count);
+    if (zone->task->candidate_count > 0) { // a look on the way may have found that there are none
+        memcpy(zone->kept_share.items, zone->share.items,
+               sizeof *zone->share.items * (size_t)zone->task->candidate_count);
+    }
     return CAROM_OK;
 }
 
