@@ -133,7 +133,6 @@ static carom_status go_through(cr_sim* sim, cr_worker* worker, int32_t index, in
                 return CAROM_OK;
             }
             if (halvings == finest) {
-                result->parts = (int32_t)end;
                 return result->status;
             }
             wait = result->parts > 0 && wait < end ? 2 * wait : wait;
