@@ -64,8 +64,11 @@ static void print_row(const check* c, int32_t i)
     }
     printf("\n");
     if (!good) {
-        printf("      number %d: gradient %.12g, difference %.12g; differences agree to %.1g\n",
-               r->worst - info.first, r->worst_exact, r->worst_difference, r->noise);
+        printf("      number %d: gradient %.12g, difference %.12g; differences agree to %.1g%s\n",
+               r->worst - info.first, r->worst_exact, r->worst_difference, r->noise,
+               r->noise < 0.3 * r->max_relative_error
+                   ? ""
+                   : ", no better: another --difference may tell");
     }
 }
 
