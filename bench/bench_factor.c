@@ -1,4 +1,5 @@
-// bench_factor.c - analyse, factor and solve on the matrices of stacks and sheets, beside CHOLMOD.
+// bench_factor.c - analyse, factor and solve on the matrices of stacks and sheets, beside CHOLMOD
+// and conjugate gradients.
 //
 //     bench_factor [--seconds S] [--csv] [SCENE.json STEPS]...
 //
@@ -6,6 +7,7 @@
 // last of its size. Without scenes: matrices of that pattern with random blocks. Every figure is
 // the best of as many runs as fit the time (default 0.3 s), on one thread.
 #include "math/block_factor.h"
+#include "math/dense.h"
 #include <carom/carom.h>
 #include <math.h>
 #include <stdio.h>
@@ -240,7 +242,91 @@ static void bench_cholmod(const char* family, const char* method, int kind,
 }
 #endif
 
-// All methods that can do with it; CHOLMOD where it is symmetric.
+// ---- without a factor: conjugate gradients, with the diagonal blocks solved for in each iteration
+
+typedef struct gradients {
+    const cr_block_matrix* m;
+    double* block;                 // [36*block_count] the diagonal blocks, factored
+    double *x, *r, *z, *p, *along; // [scalar_count]
+    double least;                  // of |r| / |b|: where it ends
+    int iterations;                // that it took
+} gradients;
+
+static double dot(int32_t n, const double* a, const double* b)
+{
+    double sum = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static void gradients_ready(gradients* g)
+{
+    const cr_block_matrix* m = g->m;
+    for (int32_t i = 0; i < m->block_count; i++) {
+        const size_t n = (size_t)m->size.items[i];
+        memcpy(g->block + 36 * i, m->lower.items + m->place.items[m->start.items[i]],
+               n * n * sizeof(double));
+        must(cr_dense_cholesky((int32_t)n, g->block + 36 * i) == CAROM_OK, "no positive block");
+    }
+}
+
+static void gradients_solve(gradients* g, const double* b)
+{
+    enum { MOST = 2000 };
+    const cr_block_matrix* m = g->m;
+    const int32_t n = m->scalar_count;
+    double before = 0.0;
+    memset(g->x, 0, (size_t)n * sizeof *g->x);
+    memset(g->p, 0, (size_t)n * sizeof *g->p);
+    memcpy(g->r, b, (size_t)n * sizeof *g->r);
+    const double end = g->least * sqrt(dot(n, b, b));
+    for (g->iterations = 0; g->iterations < MOST && sqrt(dot(n, g->r, g->r)) > end;
+         g->iterations++) {
+        memcpy(g->z, g->r, (size_t)n * sizeof *g->z);
+        for (int32_t i = 0; i < m->block_count; i++) {
+            cr_dense_cholesky_solve(m->size.items[i], g->block + 36 * i, g->z + m->first.items[i]);
+        }
+        const double rz = dot(n, g->r, g->z);
+        for (int32_t i = 0; i < n; i++) {
+            g->p[i] = g->z[i] + (g->iterations > 0 ? rz / before : 0.0) * g->p[i];
+        }
+        cr_block_matrix_apply(m, g->p, g->along);
+        const double step = rz / dot(n, g->p, g->along);
+        for (int32_t i = 0; i < n; i++) {
+            g->x[i] += step * g->p[i];
+            g->r[i] -= step * g->along[i];
+        }
+        before = rz;
+    }
+}
+
+static void bench_gradients(const char* family, const cr_block_matrix* m, const double* b,
+                            double* scratch)
+{
+    const size_t n = (size_t)m->scalar_count;
+    double* all = cr_memory_take(5 * n, sizeof *all);
+    gradients g = {.m = m,
+                   .block = cr_memory_take(36 * (size_t)m->block_count, sizeof *g.block),
+                   .x = all,
+                   .r = all + n,
+                   .z = all + 2 * n,
+                   .p = all + 3 * n,
+                   .along = all + 4 * n,
+                   .least = 1e-12};
+    must(all && g.block, "no memory");
+    const double ready = BEST(gradients_ready(&g));
+    const double solve = BEST(gradients_solve(&g, b));
+    char method[32];
+    snprintf(method, sizeof method, "CG, %d iterations", g.iterations);
+    report(family, method, m->scalar_count, 0.0, ready, solve, 0.0, 0.0,
+           residual(m, g.x, b, scratch));
+    cr_memory_free(all);
+    cr_memory_free(g.block);
+}
+
+// All methods that can do with it; CHOLMOD and conjugate gradients where it is symmetric.
 static void bench_matrix(const char* family, cr_block_matrix* m)
 {
     cr_block_matrix one = {0};
@@ -254,6 +340,9 @@ static void bench_matrix(const char* family, cr_block_matrix* m)
         b[i] = random_in(&seed, -1.0, 1.0);
     }
     bench_ours(family, m, &one, b, x, scratch);
+    if (m->symmetric) {
+        bench_gradients(family, m, b, scratch);
+    }
 #ifdef BENCH_CHOLMOD
     if (m->symmetric) {
         bench_cholmod(family, "CHOLMOD simplicial", CHOLMOD_SIMPLICIAL, m, b, scratch);
