@@ -319,7 +319,7 @@ static void bench_gradients(const char* family, const cr_block_matrix* m, const 
     const double ready = BEST(gradients_ready(&g));
     const double solve = BEST(gradients_solve(&g, b));
     char method[32];
-    snprintf(method, sizeof method, "CG, %d iterations", g.iterations);
+    snprintf(method, sizeof method, "CG (%d iterations)", g.iterations);
     report(family, method, m->scalar_count, 0.0, ready, solve, 0.0, 0.0,
            residual(m, g.x, b, scratch));
     cr_memory_free(all);

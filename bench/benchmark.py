@@ -230,7 +230,7 @@ def coupled(page, room):
     page.table(["scene", "unknowns", "contacts", "there ms", "back ms", "of it", "tape bytes a step"], rows)
 
 
-# ---- the factorisation beside CHOLMOD
+# ---- the factorisation beside CHOLMOD and conjugate gradients
 
 def bench_scene(page, room, name, n, dt=None, close=False):
     """A scene of carom bench as a file; `close` puts sheet-ball's ball just above touching."""
@@ -246,7 +246,8 @@ def factor(page, room):
     page.say("## A zone's matrix, factored and solved, beside CHOLMOD", "",
              "Matrices that steps of stacked-cubes and sheet-ball have factored, caught on their way (`bench/bench_factor.c`): the last "
              "of the largest. Milliseconds of one thread, best of many; CHOLMOD with the ordering it chooses itself and with one thread of "
-             "its BLAS. Of one matrix of a pattern *analyse* is done once, *factor* and *solve* often.")
+             "its BLAS. Of one matrix of a pattern *analyse* is done once, *factor* and *solve* often. CG: conjugate gradients with the "
+             "diagonal blocks solved for in each iteration, to 1e-12, which need no factor but do all of it again for every right-hand side.")
     program = Path(kit.program()).parent / "bench" / "bench_factor"
     if not program.exists():
         page.say(f"Not run: there is no {program.name}.")
@@ -261,12 +262,13 @@ def factor(page, room):
         for r in csv.DictReader(text.splitlines()):
             ms = [float(r[k]) for k in ("analyse ms", "factor ms", "solve ms")]
             rows.append([r["matrix"], r["method"], int(r["unknowns"]), *ms, int(r["nnz(L)"]), float(r["GFlop/s"]), float(r["residual"])])
-            label = f"{r['matrix'].split('-')[0]}, {r['method'].split()[-1]}"
+            method = r["method"].split(" (")[0]  # the iterations of CG left out
+            label = f"{r['matrix'].split('-')[0]}, {method.split()[-1]}"
             lines.setdefault(label, ([], []))[0].append(int(r["unknowns"]))
-            lines[label][1].append(ms[1])
-            fastest.setdefault(r["matrix"], {})[r["method"]] = ms[1] + ms[2]
+            lines[label][1].append(ms[2] if method == "CG" else ms[1])
+            fastest.setdefault(r["matrix"], {})[method] = ms[1] + ms[2]
             for quantity, value in zip(("analyse", "factor", "solve"), ms):
-                page.figure("factor", f"{r['matrix']}, {r['method']}", int(r["unknowns"]), quantity, value, "ms")
+                page.figure("factor", f"{r['matrix']}, {method}", int(r["unknowns"]), quantity, value, "ms")
     page.table(["matrix", "method", "unknowns", "analyse", "factor", "solve", "numbers in L", "GFlop/s", "residual"], rows)
     if not any("CHOLMOD" in row[1] for row in rows):
         page.say("CHOLMOD: not run, it was not there when the benchmark was built (Debian: libsuitesparse-dev).")
@@ -276,6 +278,10 @@ def factor(page, room):
         slower = [matrix for matrix, times in against if times < 1]
         page.say(f"Factor and one solve together, carom against the faster of both CHOLMODs: {min(t for _, t in against):.2g} to "
                  f"{max(t for _, t in against):.2g} times as fast" + (f"; slower on {', '.join(slower)}." if slower else "."))
+    slower = {matrix: of["CG"] / of["carom"] for matrix, of in fastest.items() if "CG" in of and "carom" in of}
+    if slower:
+        least, most = min(slower, key=slower.get), max(slower, key=slower.get)
+        page.say(f"CG takes {slower[least]:.2g} ({least}) to {slower[most]:.2g} ({most}) times as long as carom's factor and one solve.")
     page.plot("benchmarks_factor", lines, "unknowns", "ms", "Factorisation of a zone's matrix", legend="left")
 
 
