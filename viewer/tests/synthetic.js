@@ -1,7 +1,18 @@
 // Trajectory files written from their description alone (docs/trajectory.md), for motions that would
 // take long to simulate.
 import { closeSync, openSync, writeSync } from "node:fs";
-import { crc32 } from "node:zlib";
+
+// zlib's, which node has from 20.15 on only.
+const remainders = Int32Array.from({ length: 256 }, (_, byte) => {
+  let r = byte;
+  for (let bit = 0; bit < 8; bit++) r = r & 1 ? (r >>> 1) ^ 0xedb88320 : r >>> 1;
+  return r;
+});
+function crc32(bytes, before = 0) {
+  let r = ~before;
+  for (const byte of bytes) r = remainders[(r ^ byte) & 255] ^ (r >>> 8);
+  return ~r;
+}
 
 function chunk(file, type, payload) {
   const padded = Buffer.alloc(Math.ceil(payload.length / 8) * 8);
