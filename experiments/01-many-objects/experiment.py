@@ -5,12 +5,14 @@ import math
 import subprocess
 from pathlib import Path
 
+import mpm
 from kit import program, slope
 
 TITLE = "many objects"
 PAPER = ("20 to 1000 objects fall, hit the ground and settle, 2 s; time and memory grow linearly (Figure 3, top). Ours are "
          "boxes, spheres of 42 and 162 vertices and figurines in turn, at h = 1/100 s; the released program's are "
-         "tetrahedra without gravity, 20 steps.")
+         "tetrahedra without gravity, 20 steps. A material point method on a grid, the paper's baseline, grows cubically and runs out "
+         "of memory at 200 objects and 640^3 cells.")
 RELEASED = {20: (1.15, 0.070, 265), 50: (3.08, 0.237, 295), 100: (5.27, 0.37, 346), 200: (11.5, 0.88, 459),
             500: (33.4, 3.4, 764), 1000: (70.6, 7.45, 1278)}  # s forward, s backward of 20 steps, MB
 
@@ -18,6 +20,8 @@ RELEASED = {20: (1.15, 0.070, 265), 50: (3.08, 0.237, 295), 100: (5.27, 0.37, 34
 RUNS = 4  # of each size; the least processor time counts
 STILL = 1e-3  # m/s, what counts as rest
 ROLLING = 10.0  # 1/s, by which spins decay where rolling is resisted
+# Of the particles: cells from object to object (the paper's grid has 640 / 15 = 43), and how stiff they are for want of rigid ones.
+STRIDE, CELLS, YOUNG, SPEED = 0.3, 16, 1e5, 3.5
 
 
 def run(kit):
@@ -61,8 +65,59 @@ def run(kit):
              "On a busy machine caches are shared, which slows the large fields more.")
     kit.note(f"Processor seconds of one thread, the least of {1 if kit.quick else RUNS} runs; friction 0.5. Memory there and back is the "
              "program's peak on the way there and the tape of all steps.")
+    if not kit.quick:
+        particles(kit, steps, {row[0]: (row[1] + row[2], row[5]) for row in rows})
     for count in [20] if kit.quick else [100, 1000]:
         at_rest(kit, count)
+
+
+def particle_case(n, cube):
+    """The same field for the material point method: boxes, balls, and for each figurine a ball as large."""
+    side = math.ceil(math.sqrt(n))
+    dx = STRIDE / CELLS
+    wide = CELLS * side + 2 * mpm.MARGIN
+    solids = [{"ball": 0.08}, {"ball": 0.07}, {"ball": 0.1}, {"box": [0.2, 0.12, 0.08]}]
+    return {"cells": [wide, wide, wide if cube else math.ceil(0.75 / dx) + 2 * mpm.MARGIN],
+            "solids": [dict(solids[i % 4 - 1], at=[STRIDE * (i % side + 0.5) + mpm.MARGIN * dx, STRIDE * (i // side + 0.5) + mpm.MARGIN * dx,
+                                                   0.3 + mpm.MARGIN * dx], velocity=[0, 0, -1], stiffness=YOUNG, density=300) for i in range(n)]}
+
+
+def particles(kit, steps, ours):
+    """The paper's baseline: a cube of cells as there, and a box of them that is only as high as the scene."""
+    dx = STRIDE / CELLS
+    dt = mpm.step_length(dx, YOUNG, 300, SPEED)
+    sizes = [(n, cube) for cube in (True, False) for n in ours]
+    found = mpm.measure([particle_case(n, cube) for n, cube in sizes], dx, dt, 2)
+    if found is None:
+        kit.row("material point method (Taichi)", "not run: there is no package taichi here", paper="cubic; out of memory at 200 objects")
+        return
+    seconds = 0.01 * steps
+    table, curves = [], {"ours": (list(ours), [steps * v[0] for v in ours.values()])}
+    for (n, cube), r in zip(sizes, found):
+        time = seconds / dt * (r["forward_s"] + r["backward_s"])
+        memory = (mpm.grid_bytes(r["cells"]) + seconds / dt * mpm.tape_bytes(r["particles"])) / 1e6
+        grid = "cube" if cube else "box"
+        table.append([n, grid, " x ".join(map(str, r["cells"])), r["particles"], r["forward_s"], r["backward_s"], mpm.grid_bytes(r["cells"]) / 1e6,
+                      time, memory, steps * ours[n][0], ours[n][1]])
+        line = curves.setdefault(f"particles, {grid}", ([], []))
+        line[0].append(n)
+        line[1].append(time)
+        kit.row(f"material point method, {n} objects, {grid} of cells: {seconds:g} s there and back", f"{time:.3g} s, ours {steps * ours[n][0]:.3g} s: "
+                f"{time / (steps * ours[n][0]):.3g} times; {memory / 1e3:.3g} GB with the whole tape, ours {ours[n][1] / 1e3:.2g} GB",
+                (time >= 100 * steps * ours[n][0] and memory >= 100 * ours[n][1]) if n == 200 and cube else None,
+                paper="up to 100 times ours" if n == 200 and cube else "")
+    kit.table("particles", ["objects", "grid", "cells", "particles", "forward s/step", "backward s/step", "grid MB", f"{seconds:g} s there and back, s",
+                            "MB, grid and tape", "ours s", "ours MB"], table)
+    kit.plot("particles", curves, "objects", f"s for {seconds:g} s there and back", True, "particles on a grid, and ours")
+    for cube in (True, False):
+        mine = [(row[0], row[6]) for row in table if (row[1] == "cube") == cube]
+        kit.row(f"log-log slope of the grid's memory over the objects, {'cube' if cube else 'box'} of cells", f"{slope(*zip(*mine)):.2f}",
+                paper="cubic in the extent: 1.5" if cube else "")
+    kit.note(f"The material point method is ours in Taichi (`experiments/mpm.py`; its derivative of the mean height agrees with differences), as "
+             f"the paper's baseline is DiffTaichi's: single precision, one thread, no GPU, {CELLS} cells from object to object (the paper's "
+             f"grid has 43), solids as stiff as {YOUNG:g} Pa, for it knows no rigid ones. That asks for steps of {1e6 * dt:.0f} us; two were "
+             f"timed there and back after one run that compiles, and {seconds / dt:.0f} make {seconds:g} s. Its memory is counted, not measured: the "
+             "grid with its derivatives and what every step leaves for the way back. Checkpoints would take less memory and more time.")
 
 
 def neighbours(n):
