@@ -17,7 +17,7 @@ if [ $# != 0 ] && [ ! -x $venv/bin/python ]; then
 fi
 [ -x $venv/bin/python ] && python=$venv/bin/python
 for package in "$@"; do
-    "$python" -c "import $package" 2>/dev/null || { [ "$python" = $venv/bin/python ] &&
+    "$python" -c "import $package" >/dev/null 2>&1 || { [ "$python" = $venv/bin/python ] &&
         timeout 300 "$python" -m pip install -q "$package" >/dev/null 2>&1; } ||
         echo "venv: $package could not be installed; what needs it is reported as not run" >&2
 done
