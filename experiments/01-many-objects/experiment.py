@@ -18,18 +18,16 @@ RELEASED = {20: (1.15, 0.070, 265), 50: (3.08, 0.237, 295), 100: (5.27, 0.37, 34
             500: (33.4, 3.4, 764), 1000: (70.6, 7.45, 1278)}  # s forward, s backward of 20 steps, MB
 
 
+STILL = 1e-3  # m/s, what counts as rest
+ROLLING = 10.0  # 1/s, by which spins decay where rolling is resisted
+# Of the particles: cells from object to object (the paper's grid has 640 / 15 = 43), and how stiff they are for want of rigid ones.
+STRIDE, CELLS, YOUNG, SPEED = 0.3, 16, 1e5, 3.5
 
 
 def runs_of(n):
     """How often a size is run: about the same time for each, and the median counts. The least of many short runs would be luckier
     than that of a few long ones."""
     return max(3, 480 // n)
-
-
-STILL = 1e-3  # m/s, what counts as rest
-ROLLING = 10.0  # 1/s, by which spins decay where rolling is resisted
-# Of the particles: cells from object to object (the paper's grid has 640 / 15 = 43), and how stiff they are for want of rigid ones.
-STRIDE, CELLS, YOUNG, SPEED = 0.3, 16, 1e5, 3.5
 
 
 def run(kit):
@@ -75,7 +73,7 @@ def run(kit):
              "On a busy machine caches are shared, which slows the large fields more.")
     kit.note(f"Processor seconds of one thread; friction 0.5. Every size is run for about the same time, {1 if kit.quick else runs_of(20)} times 20 "
              f"objects and {1 if kit.quick else runs_of(1000)} times 1000, and the median counts: the least of many short runs is luckier than that of a few long "
-             "ones, and would put the slope 0.02 to 0.03 higher, which says nothing about objects. Memory there and back is the "
+             "ones, and would put the slope 0.02 to 0.04 higher, which says nothing about objects. Memory there and back is the "
              "program's peak on the way there and the tape of all steps.")
     if not kit.quick:
         particles(kit, steps, {row[0]: (row[1] + row[2], row[5]) for row in rows})
