@@ -89,10 +89,10 @@ class Kit:
             writer.writerows(rows)
         self.tables.append((name, header, rows))
 
-    def plot(self, name, lines, x="", y="", log=False, title=""):
+    def plot(self, name, lines, x="", y="", log=False, title="", legend="right"):
         """lines: {label: (xs, ys)} or {label: (xs, ys, spread)}; an SVG beside the table."""
         path = self.out / f"{name}.svg"
-        path.write_text(svg(lines, x, y, log, title))
+        path.write_text(svg(lines, x, y, log, title, legend=legend))
         self.pictures.append(path.name)
 
     # ---- the program

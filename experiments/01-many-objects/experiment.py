@@ -119,7 +119,7 @@ def particles(kit, steps, ours):
                     paper="up to 100 times ours" if n == 200 and cube else "")
     kit.table("particles", ["objects", "grid", "cells", "particles", "forward s/step", "backward s/step", "grid MB", f"{seconds:g} s there and back, s",
                             "MB, grid and tape", "ours s", "ours MB"], table)
-    kit.plot("particles", curves, "objects", f"s for {seconds:g} s there and back", True, "particles on a grid, and ours")
+    kit.plot("particles", curves, "objects", f"s for {seconds:g} s there and back", True, "particles on a grid, and ours", "left")
     for cube in (True, False):
         mine = [(row[0], row[6]) for row in table if (row[1] == "cube") == cube]
         kit.row(f"log-log slope of the grid's memory over the objects, {'cube' if cube else 'box'} of cells", f"{slope(*zip(*mine)):.2f}",
