@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-SERIES = ["#3b6fb6", "#c8553d", "#5b8c5a", "#8a6bb1", "#b8860b", "#4a4a4a"]
+SERIES = ["#3b6fb6", "#c8553d", "#5b8c5a", "#8a6bb1", "#b8860b", "#4a4a4a", "#00a3a3", "#d46aa0"]
 
 
 def program():
