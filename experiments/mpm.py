@@ -6,6 +6,7 @@ Every step moves what particles carry to the grid, lets the grid feel gravity an
 and goes through Taichi's derivatives of the three kernels. As the paper's, the grid is dense.
 
     mpm.py <spec.json    a line of JSON for each case: seconds of so many steps there and back, one thread
+    mpm.py --check       its derivative of a ball's mean height, in the air and on the ground, against differences
 
 Needs the packages taichi and numpy. Status 3: they are not here.
 """
@@ -35,9 +36,10 @@ def grid_bytes(cells):
     return 2 * BYTES * ON_GRID * math.prod(cells)
 
 
-def tape_bytes(particles):
-    """What a step leaves for the way back."""
-    return BYTES * CARRIED * particles
+def whole(found, seconds, dt):
+    """What was found of a few steps, for so many seconds there and back: s, and bytes of the grid and of what every step leaves."""
+    steps = seconds / dt
+    return steps * (found["forward_s"] + found["backward_s"]), grid_bytes(found["cells"]) + steps * BYTES * CARRIED * found["particles"]
 
 
 def measure(cases, dx, dt, steps):
@@ -81,14 +83,18 @@ class Method:
         self.v, self.goal = v, goal
 
         @ti.func
+        def around(place):  # the first of the 27 cells, and how far from it
+            base = ti.cast(place * one - 0.5, ti.i32)
+            return base, place * one - ti.cast(base, ti.f32)
+
+        @ti.func
         def weights(fx):
             return [0.5 * (1.5 - fx) ** 2, 0.75 - (fx - 1.0) ** 2, 0.5 * (fx - 0.5) ** 2]
 
         @ti.kernel
         def to_grid(f: ti.i32, n: ti.i32, ny: ti.i32, nz: ti.i32):
             for p in range(n):
-                base = ti.cast(x[f, p] * one - 0.5, ti.i32)
-                fx = x[f, p] * one - ti.cast(base, ti.f32)
+                base, fx = around(x[f, p])
                 w = weights(fx)
                 new = (ti.Matrix.identity(ti.f32, 3) + dt * affine[f, p]) @ deform[f, p]
                 deform[f + 1, p] = new
@@ -117,8 +123,7 @@ class Method:
         @ti.kernel
         def from_grid(f: ti.i32, n: ti.i32, ny: ti.i32, nz: ti.i32):
             for p in range(n):
-                base = ti.cast(x[f, p] * one - 0.5, ti.i32)
-                fx = x[f, p] * one - ti.cast(base, ti.f32)
+                base, fx = around(x[f, p])
                 w = weights(fx)
                 u, b = vector(0.0), matrix(0.0)
                 for i, j, k in ti.static(ti.ndrange(3, 3, 3)):
@@ -139,6 +144,10 @@ class Method:
         def clear(count: ti.i32):
             for at in range(count):
                 momentum[at], moved[at], weight[at] = vector(0.0), vector(0.0), 0.0
+
+        @ti.kernel
+        def clear_slopes(count: ti.i32):
+            for at in range(count):
                 momentum.grad[at], moved.grad[at], weight.grad[at] = vector(0.0), vector(0.0), 0.0
 
         @ti.kernel
@@ -153,7 +162,8 @@ class Method:
                     x.grad[f, p], v.grad[f, p] = vector(0.0), vector(0.0)
                     affine.grad[f, p], deform.grad[f, p] = matrix(0.0), matrix(0.0)
 
-        self.to_grid, self.on_grid, self.from_grid, self.look, self.clear, self.begin = to_grid, on_grid, from_grid, look, clear, begin
+        self.to_grid, self.on_grid, self.from_grid, self.look = to_grid, on_grid, from_grid, look
+        self.clear, self.clear_slopes, self.begin = clear, clear_slopes, begin
 
     def there(self, n, cells):
         for f in range(self.steps):
@@ -168,6 +178,7 @@ class Method:
         self.look.grad(n)
         for f in reversed(range(self.steps)):
             self.clear(math.prod(cells))
+            self.clear_slopes(math.prod(cells))
             self.to_grid(f, n, *cells[1:])
             self.on_grid(*cells)
             self.from_grid.grad(f, n, *cells[1:])
@@ -188,7 +199,23 @@ class Method:
                     cells=cells, height=self.goal[None], slope=slope)
 
 
+def check():
+    dx, dt, steps, speed = 0.02, 2e-4, 60, 0.1
+    cells, ball = [32, 32, 44], {"ball": 0.1, "stiffness": 1e5, "density": 300}
+    places = {"in the air": 0.4, "on the ground": MARGIN * dx + 0.1}
+    found = measure([{"cells": cells, "solids": [dict(ball, at=[0.32, 0.32, z], velocity=[0, 0, v - 1])]}
+                     for z in places.values() for v in (0, speed, -speed)], dx, dt, steps)
+    if found is None:
+        return 3
+    for i, where in enumerate(places):
+        at, up, down = found[3 * i:3 * i + 3]
+        print(f"{where}: {at['slope']:.6g} m per m/s, by differences {(up['height'] - down['height']) / (2 * speed):.6g}")
+    return 0
+
+
 def main():
+    if sys.argv[1:] == ["--check"]:
+        return check()
     try:
         import numpy as np
         import taichi as ti

@@ -4,8 +4,10 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 tools/fetch_meshes.sh || true
-# shellcheck disable=SC2046 # particles on a grid are for the long form only
-python=$(tools/venv.sh mujoco cma $(case " $* " in *" --quick "*) ;; *) echo taichi ;; esac))
+case " $* " in
+*" --quick "*) python=$(tools/venv.sh mujoco cma) ;;
+*) python=$(tools/venv.sh mujoco cma taichi) ;;
+esac
 PYTHONPATH=python${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONPATH
 exec "$python" experiments/run.py "$@"

@@ -104,8 +104,8 @@ def particles(kit, steps, ours):
     seconds = 0.01 * steps
     table, curves = [], {"ours": (list(ours), [steps * v[0] for v in ours.values()])}
     for (n, cube), r in zip(sizes, found):
-        time = seconds / dt * (r["forward_s"] + r["backward_s"])
-        memory = (mpm.grid_bytes(r["cells"]) + seconds / dt * mpm.tape_bytes(r["particles"])) / 1e6
+        time, memory = mpm.whole(r, seconds, dt)
+        memory /= 1e6
         grid = "cube" if cube else "box"
         table.append([n, grid, " x ".join(map(str, r["cells"])), r["particles"], r["forward_s"], r["backward_s"], mpm.grid_bytes(r["cells"]) / 1e6,
                       time, memory, steps * ours[n][0], ours[n][1]])
@@ -124,7 +124,7 @@ def particles(kit, steps, ours):
         mine = [(row[0], row[6]) for row in table if (row[1] == "cube") == cube]
         kit.row(f"log-log slope of the grid's memory over the objects, {'cube' if cube else 'box'} of cells", f"{slope(*zip(*mine)):.2f}",
                 paper="cubic in the extent: 1.5" if cube else "")
-    kit.note(f"The material point method is ours in Taichi (`experiments/mpm.py`; its derivative of the mean height agrees with differences), as "
+    kit.note(f"The material point method is ours in Taichi (`experiments/mpm.py`; `--check` holds its derivative against differences), as "
              f"the paper's baseline is DiffTaichi's: single precision, one thread, no GPU, {CELLS} cells from object to object (the paper's "
              f"grid has 43), solids as stiff as {YOUNG:g} Pa, for it knows no rigid ones. That asks for steps of {1e6 * dt:.0f} us; two were "
              f"timed there and back after one run that compiles, and {seconds / dt:.0f} make {seconds:g} s. Its memory is counted, not measured: the "
