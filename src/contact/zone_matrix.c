@@ -13,8 +13,10 @@ carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const 
         return CAROM_ERR_MEMORY;
     }
     m->first.items[0] = 0;
+    m->nodes = 0;
     for (int32_t i = 0; i < block_count; i++) {
         m->first.items[i + 1] = m->first.items[i] + size[i];
+        m->nodes += size[i] == 3;
     }
     m->block_count = block_count;
     m->scalar_count = m->first.items[block_count];
@@ -242,8 +244,12 @@ carom_status cr_zone_matrix_factor(cr_zone_matrix* m)
         return m->symmetric ? cr_dense_cholesky(n, m->factor.items)
                             : cr_dense_lu(n, m->factor.items, m->pivot.items);
     }
-    return m->symmetric ? cr_block_factor_cholesky(m->sparse_factor, &m->sparse)
-                        : cr_block_factor_lu(m->sparse_factor, &m->sparse);
+    if (m->symmetric) {
+        return cr_block_factor_cholesky(m->sparse_factor, &m->sparse);
+    }
+    // of bodies that rub hardly a block is its mirror image, of a sheet most are
+    return 2 * m->nodes > m->block_count ? cr_block_factor_mixed(m->sparse_factor, &m->sparse)
+                                         : cr_block_factor_lu(m->sparse_factor, &m->sparse);
 }
 
 void cr_zone_matrix_reset(cr_zone_matrix* m)

@@ -9,6 +9,7 @@ typedef struct cr_zone_matrix {
     int32_t block_count, scalar_count;
     int32_t dense;           // nonzero: the arrays below instead of the sparse ones
     int32_t symmetric;       // as asked for at build
+    int32_t nodes;           // blocks that are a node of a sheet
     CR_ARRAY(int32_t) first; // [block_count+1] first scalar of each block
     CR_ARRAY(double) base;   // [n*n] dense H, row-major; of a symmetric one the lower triangle
     CR_ARRAY(double) factor; // [n*n] dense K, then its factor
@@ -42,7 +43,8 @@ void cr_zone_matrix_apply_transposed(const cr_zone_matrix* m, const double* x, d
 
 // K := H, to which rows are then added with cr_zone_matrix_add, until the next begin or reset.
 carom_status cr_zone_matrix_begin(cr_zone_matrix* m);
-// Factors K: Cholesky if symmetric (CAROM_ERR_NOT_POSITIVE when it is not), else LU.
+// Factors K: Cholesky if symmetric (CAROM_ERR_NOT_POSITIVE when it is not), else LU, but for the
+// part of a sheet that nothing rubs.
 carom_status cr_zone_matrix_factor(cr_zone_matrix* m);
 // Back to H, the factor stays.
 void cr_zone_matrix_reset(cr_zone_matrix* m);

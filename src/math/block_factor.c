@@ -15,7 +15,8 @@ static const double lu_pivot_floor = 1e-13;
 // Columns of an update that are computed and then spread at one go: they stay in the first cache.
 static const int32_t strip = 12;
 
-typedef enum factor_kind { FACTOR_NONE, FACTOR_CHOLESKY, FACTOR_LU } factor_kind;
+// Of a supernode, and of a whole matrix: in a mixed one each supernode has a kind of its own.
+typedef enum factor_kind { FACTOR_NONE, FACTOR_CHOLESKY, FACTOR_LU, FACTOR_MIXED } factor_kind;
 
 struct cr_block_factor {
     const cr_block_kernel* kernel;
@@ -37,6 +38,7 @@ struct cr_block_factor {
     CR_ARRAY(double) upper;
     CR_ARRAY(double) inverse;
     CR_ARRAY(int32_t) pivot;
+    CR_ARRAY(uint8_t) own; // [super_count] a factor_kind: how each supernode is eliminated
 
     CR_ARRAY(int32_t) place; // [block_count] row in the panel (or column in the square) being made
     CR_ARRAY(int32_t) head;  // [super_count] first of the supernodes that will update this one
@@ -73,6 +75,7 @@ void cr_block_factor_destroy(cr_block_factor* f)
     cr_array_release(&f->upper);
     cr_array_release(&f->inverse);
     cr_array_release(&f->pivot);
+    cr_array_release(&f->own);
     cr_array_release(&f->place);
     cr_array_release(&f->head);
     cr_array_release(&f->next);
@@ -121,6 +124,7 @@ static int reserve_work(cr_block_factor* f)
            cr_array_reserve(&f->lower, o->panel_count) &&
            cr_array_reserve(&f->inverse, o->scalar_count) &&
            cr_array_reserve(&f->pivot, o->scalar_count) &&
+           cr_array_reserve(&f->own, o->super_count) &&
            cr_array_reserve(&f->place, o->block_count) &&
            cr_array_reserve(&f->head, o->super_count) &&
            cr_array_reserve(&f->next, o->super_count) && cr_array_reserve(&f->at, o->super_count) &&
@@ -295,15 +299,15 @@ static void spread(const cr_block_factor* f, const meeting* w, int32_t c, int32_
 
 // Takes from `to` what `from` contributes. In letters, with R the rows that are columns of `to` and
 // Q those behind them: square(R,R) -= L_R U_R and panel(Q,R) -= L_Q U_R; of an LU also
-// U^T(Q,R) -= U^T_Q L_R^T. Of a symmetric matrix U is L^T.
-static void update(cr_block_factor* f, const meeting* w, factor_kind kind)
+// U^T(Q,R) -= U^T_Q L_R^T. Where `from` is symmetric U is L^T: one product for both panels.
+static void update(cr_block_factor* f, const meeting* w, factor_kind from_kind, factor_kind to_kind)
 {
-    const int lu = kind == FACTOR_LU;
+    const int lu = to_kind == FACTOR_LU, two = from_kind == FACTOR_LU;
     const cr_block_super *from = w->from, *to = w->to;
     const cr_block_run* inside = f->run.items;
     const cr_block_run* behind = inside + w->inside;
     const double* lower = f->lower.items + from->panel_place + w->top;
-    const double* upper = lu ? f->upper.items + from->panel_place + w->top : lower;
+    const double* upper = two ? f->upper.items + from->panel_place + w->top : lower;
     double* product = f->product.items;
     for (int32_t c = 0; c < w->width; c += strip) {
         const int32_t past = c + strip < w->width ? c + strip : w->width;
@@ -315,9 +319,11 @@ static void update(cr_block_factor* f, const meeting* w, factor_kind kind)
         spread(f, w, c, past, 0, w->behind, behind, f->lower.items + to->panel_place,
                to->panel_step);
         if (lu && w->behind > 0) {
-            f->kernel->product(w->height - w->width, past - c, from->width, upper + w->width,
-                               from->panel_step, lower + c, from->panel_step, product + w->width,
-                               w->product_step);
+            if (two) {
+                f->kernel->product(w->height - w->width, past - c, from->width, upper + w->width,
+                                   from->panel_step, lower + c, from->panel_step,
+                                   product + w->width, w->product_step);
+            }
             spread(f, w, c, past, 0, w->behind, behind, f->upper.items + to->panel_place,
                    to->panel_step);
         }
@@ -362,9 +368,10 @@ static meeting meet(const cr_block_factor* f, int32_t s, int32_t d, int32_t p1, 
     return w;
 }
 
-static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
+static void apply_updates(cr_block_factor* f, int32_t s)
 {
     const cr_block_order* o = &f->order;
+    const factor_kind kind = (factor_kind)f->own.items[s];
     const int32_t past = o->super.items[s + 1].first;
     int32_t following;
     for (int32_t d = f->head.items[s]; d >= 0; d = following) {
@@ -375,7 +382,7 @@ static void apply_updates(cr_block_factor* f, int32_t s, factor_kind kind)
             p2++;
         }
         const meeting w = meet(f, s, d, p1, p2);
-        update(f, &w, kind);
+        update(f, &w, (factor_kind)f->own.items[d], kind);
         f->at.items[d] = p2;
         file_under_next(f, d);
     }
@@ -420,22 +427,65 @@ static int finish_lu(cr_block_factor* f, const cr_block_super* super)
     return 1;
 }
 
+// Whether entry e, of size i x j, is its mirror image's transpose; on the diagonal its own.
+static int is_even(const cr_block_matrix* m, int32_t e, int32_t ni, int32_t nj, int diagonal)
+{
+    const double* lower = m->lower.items + m->place.items[e];
+    const double* upper = diagonal ? lower : m->upper.items + m->place.items[e];
+    for (int32_t r = 0; r < ni; r++) {
+        for (int32_t c = 0; c < nj; c++) {
+            if (lower[r * nj + c] != upper[c * ni + r]) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+// In a mixed matrix a supernode is symmetric if its own entries are and if all that is eliminated
+// into it is: that is passed on from each to the one its first row belongs to, for whatever else
+// it is eliminated into comes after that one.
+static void choose_kinds(cr_block_factor* f, const cr_block_matrix* m, factor_kind kind)
+{
+    const cr_block_order* o = &f->order;
+    uint8_t* own = f->own.items;
+    for (int32_t s = 0; s < o->super_count; s++) {
+        own[s] = (uint8_t)(kind == FACTOR_MIXED ? FACTOR_CHOLESKY : kind);
+    }
+    for (int32_t s = 0; s < o->super_count && kind == FACTOR_MIXED; s++) {
+        const cr_block_super* super = &o->super.items[s];
+        for (int32_t e = super[0].entry_start;
+             own[s] == FACTOR_CHOLESKY && e < super[1].entry_start; e++) {
+            const cr_block_source* source = &o->source.items[e];
+            const int diagonal = source->in_square && source->place == source->mirror;
+            if (!is_even(m, source->entry, source->rows, source->columns, diagonal)) {
+                own[s] = FACTOR_LU;
+            }
+        }
+        if (own[s] == FACTOR_LU && super[0].row_start < super[1].row_start) {
+            own[o->super_of.items[o->row.items[super->row_start]]] = FACTOR_LU;
+        }
+    }
+}
+
 // Supernode by supernode: gather what the finished ones contribute, then finish this one.
 static carom_status factor(cr_block_factor* f, const cr_block_matrix* m, factor_kind kind)
 {
     CR_ASSERT(same_pattern(f, m));
     f->kind = FACTOR_NONE;
     const cr_block_order* o = &f->order;
+    choose_kinds(f, m, kind);
     for (int32_t s = 0; s < o->super_count; s++) {
         f->head.items[s] = -1;
     }
     for (int32_t s = 0; s < o->super_count; s++) {
         const cr_block_super* super = &o->super.items[s];
-        assemble(f, m, s, kind == FACTOR_LU);
-        least_pivots(f, super, kind);
+        const factor_kind own = (factor_kind)f->own.items[s];
+        assemble(f, m, s, own == FACTOR_LU);
+        least_pivots(f, super, own);
         note_places(f, s);
-        apply_updates(f, s, kind);
-        if (!(kind == FACTOR_LU ? finish_lu(f, super) : finish_cholesky(f, super))) {
+        apply_updates(f, s);
+        if (!(own == FACTOR_LU ? finish_lu(f, super) : finish_cholesky(f, super))) {
             return CAROM_ERR_NOT_POSITIVE;
         }
         f->at.items[s] = super->row_start;
@@ -458,6 +508,16 @@ carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m)
     return factor(f, m, FACTOR_LU);
 }
 
+carom_status cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m)
+{
+    CR_ASSERT(!m->symmetric);
+    if (!cr_array_reserve(&f->upper, f->order.panel_count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    const carom_status status = factor(f, m, FACTOR_MIXED);
+    return status == CAROM_ERR_NOT_POSITIVE ? factor(f, m, FACTOR_LU) : status;
+}
+
 // One half of a solve, at one supernode: the triangle T on its diagonal, entry (i,j) at
 // square[i * row + j * step], the panel below it, and the exchanges that go with it, if any.
 typedef struct triangle {
@@ -470,10 +530,10 @@ typedef struct triangle {
 
 // A = L L^T goes down the tree with L and up with its transpose. With A = P^T L U it is L first,
 // with its exchanges, and then (U^T)^T; for A^T x = b the two change places.
-static triangle pick_triangle(const cr_block_factor* f, const cr_block_super* super, int upward,
-                              int transposed)
+static triangle pick_triangle(const cr_block_factor* f, int32_t s, int upward, int transposed)
 {
-    const int lu = f->kind == FACTOR_LU;
+    const cr_block_super* super = &f->order.super.items[s];
+    const int lu = f->own.items[s] == FACTOR_LU;
     const int upper = lu && (upward != transposed);
     return (triangle){
         .square = f->square.items + super->square_place,
@@ -576,7 +636,7 @@ static void solve(cr_block_factor* f, double* x, int transposed)
     }
     for (int32_t s = 0; s < o->super_count; s++) {
         const cr_block_super* super = &o->super.items[s];
-        const triangle t = pick_triangle(f, super, 0, transposed);
+        const triangle t = pick_triangle(f, s, 0, transposed);
         double* own = y + super->scalar;
         exchange_forward(1, super->width, t.pivot, own);
         if (t.row == 1) { // a loop of its own for neighbouring numbers
@@ -589,7 +649,7 @@ static void solve(cr_block_factor* f, double* x, int transposed)
     }
     for (int32_t s = o->super_count - 1; s >= 0; s--) {
         const cr_block_super* super = &o->super.items[s];
-        const triangle t = pick_triangle(f, super, 1, transposed);
+        const triangle t = pick_triangle(f, s, 1, transposed);
         double* own = y + super->scalar;
         gather(o, super, 1, y, tail);
         for (int32_t i = super->height; i < super->panel_step; i++) {
@@ -630,7 +690,7 @@ static void solve_eight(cr_block_factor* f, int32_t count, double* x, int transp
     }
     for (int32_t s = 0; s < o->super_count; s++) {
         const cr_block_super* super = &o->super.items[s];
-        const triangle t = pick_triangle(f, super, 0, transposed);
+        const triangle t = pick_triangle(f, s, 0, transposed);
         double* own = y + 8 * (size_t)super->scalar;
         exchange_forward(8, super->width, t.pivot, own);
         f->kernel->solve_right(8, super->width, own, 8, t.square, t.row, t.step, t.inverse, 1);
@@ -640,7 +700,7 @@ static void solve_eight(cr_block_factor* f, int32_t count, double* x, int transp
     }
     for (int32_t s = o->super_count - 1; s >= 0; s--) {
         const cr_block_super* super = &o->super.items[s];
-        const triangle t = pick_triangle(f, super, 1, transposed);
+        const triangle t = pick_triangle(f, s, 1, transposed);
         const int32_t last = super->width - 1;
         double* own = y + 8 * (size_t)super->scalar;
         gather(o, super, 8, y, tail);

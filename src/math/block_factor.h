@@ -22,6 +22,11 @@ carom_status cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix*
 // singular to working precision; a NaN is refused the same way.
 carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
 
+// The same of a matrix most of which is symmetric, as of a sheet that rubs in a few places: what is
+// eliminated before any block that differs from its mirror image has come in is L L^T, at a third
+// of the cost, and only the rest L U. All of it is if that part is not positive.
+carom_status cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m);
+
 // x := A^-1 x and x := A^-T x with the last factorisation; [scalar_count].
 void cr_block_factor_solve(cr_block_factor* f, double* x);
 void cr_block_factor_solve_transposed(cr_block_factor* f, double* x);
