@@ -151,21 +151,22 @@ static void report(const char* family, const char* method, int32_t unknowns, dou
     fflush(stdout);
 }
 
-static void bench_ours(const char* family, cr_block_matrix* m, cr_block_matrix* other, double* b,
-                       double* x, double* scratch)
+typedef carom_status factor_function(cr_block_factor* f, const cr_block_matrix* m);
+
+static void bench_ours(const char* family, const char* method, factor_function* factor_by,
+                       cr_block_matrix* m, cr_block_matrix* other, double* b, double* x,
+                       double* scratch)
 {
     cr_block_factor* f = NULL;
     must(cr_block_factor_create(&f) == CAROM_OK, "no memory");
     // a different pattern in between, so that the analysis is not skipped
     const double analyse = BEST((cr_block_factor_analyse(f, other), cr_block_factor_analyse(f, m)));
     int good = 1;
-    const double factor =
-        BEST(good = good && (m->symmetric ? cr_block_factor_cholesky(f, m)
-                                          : cr_block_factor_lu(f, m)) == CAROM_OK);
+    const double factor = BEST(good = good && factor_by(f, m) == CAROM_OK);
     must(good, "the matrix was refused");
     const size_t bytes = (size_t)m->scalar_count * sizeof *x;
     const double solve = BEST((memcpy(x, b, bytes), cr_block_factor_solve(f, x)));
-    report(family, m->symmetric ? "carom" : "carom LU", m->scalar_count, analyse, factor, solve,
+    report(family, method, m->scalar_count, analyse, factor, solve,
            (double)cr_block_factor_nonzeros(f), cr_block_factor_flops(f) * (m->symmetric ? 1 : 2),
            residual(m, x, b, scratch));
     double* many = cr_memory_take(64 * (size_t)m->scalar_count, sizeof *many);
@@ -339,9 +340,12 @@ static void bench_matrix(const char* family, cr_block_matrix* m)
     for (int32_t i = 0; i < m->scalar_count; i++) {
         b[i] = random_in(&seed, -1.0, 1.0);
     }
-    bench_ours(family, m, &one, b, x, scratch);
     if (m->symmetric) {
+        bench_ours(family, "carom", cr_block_factor_cholesky, m, &one, b, x, scratch);
         bench_gradients(family, m, b, scratch);
+    } else {
+        bench_ours(family, "carom LU", cr_block_factor_lu, m, &one, b, x, scratch);
+        bench_ours(family, "carom mixed", cr_block_factor_mixed, m, &one, b, x, scratch);
     }
 #ifdef BENCH_CHOLMOD
     if (m->symmetric) {
@@ -385,6 +389,8 @@ carom_status __real_cr_block_factor_cholesky(cr_block_factor* f, const cr_block_
 carom_status __wrap_cr_block_factor_cholesky(cr_block_factor* f, const cr_block_matrix* m);
 carom_status __real_cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
 carom_status __wrap_cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
+carom_status __real_cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m);
+carom_status __wrap_cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m);
 
 static int keeping;
 
@@ -420,6 +426,12 @@ carom_status __wrap_cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix
 {
     keep(m);
     return __real_cr_block_factor_lu(f, m);
+}
+
+carom_status __wrap_cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m)
+{
+    keep(m);
+    return __real_cr_block_factor_mixed(f, m);
 }
 
 static void bench_scene(const char* path, int64_t steps)

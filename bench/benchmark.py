@@ -232,12 +232,13 @@ def coupled(page, room):
 
 # ---- the factorisation beside CHOLMOD and conjugate gradients
 
-def bench_scene(page, room, name, n, dt=None, close=False):
+def bench_scene(page, room, name, n, dt=None, close=False, friction=0):
     """A scene of carom bench as a file; `close` puts sheet-ball's ball just above touching."""
     text = run(page, kit.program(), "bench", name, "--n", n, "--scene")
     text = re.sub(r'"dt": [0-9.]+', f'"dt": {dt}', text) if dt else text
     text = text.replace("0.02, 0.11]", "0.02, 0.10105]") if close else text
-    path = Path(room) / f"{name} {n}.json"
+    text = text.replace('"friction": 0', f'"friction": {friction}')
+    path = Path(room) / f"{name} {n}{' rubbed' if friction else ''}.json"
     path.write_text(text)
     return path
 
@@ -247,7 +248,9 @@ def factor(page, room):
              "Matrices that steps of stacked-cubes and sheet-ball have factored, caught on their way (`bench/bench_factor.c`): the last "
              "of the largest. Milliseconds of one thread, best of many; CHOLMOD with the ordering it chooses itself and with one thread of "
              "its BLAS. Of one matrix of a pattern *analyse* is done once, *factor* and *solve* often. CG: conjugate gradients with the "
-             "diagonal blocks solved for in each iteration, to 1e-12, which need no factor but do all of it again for every right-hand side.")
+             "diagonal blocks solved for in each iteration, to 1e-12, which need no factor but do all of it again for every right-hand side. "
+             "*rubbed*: with friction, which makes a matrix unsymmetric where it touches; LU takes all of it as that, mixed (which is what "
+             "steps use) the rest as symmetric.")
     program = Path(kit.program()).parent / "bench" / "bench_factor"
     if not program.exists():
         page.say(f"Not run: there is no {program.name}.")
@@ -256,6 +259,7 @@ def factor(page, room):
     scenes = [(bench_scene(page, room, "stacked-cubes", n), 1) for n in ([20] if small else [167, 500, 1667, 5000, 16667])]
     scenes += [(bench_scene(page, room, "sheet-ball", n, 0.004 if n < 100 else 0.002, True), 1)
                for n in ([9] if small else [18, 33, 58, 100, 183])]
+    scenes += [(bench_scene(page, room, "sheet-ball", n, 0.004 if n < 100 else 0.002, True, 0.3), 1) for n in ([] if small else [33, 58, 100])]
     rows, lines, fastest = [], {}, {}
     for path, steps in scenes:
         text = run(page, program, "--csv", "--seconds", 0.01 if small else 1, path, steps) or ""

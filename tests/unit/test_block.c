@@ -228,6 +228,112 @@ static void test_lu_solves_both_ways(void)
     cr_block_factor_destroy(f);
 }
 
+// An unsymmetric matrix whose numbers are symmetric but for `odd` random entries.
+static void fill_nearly_symmetric(cr_block_matrix* m, uint64_t* seed, double diagonal, int32_t odd)
+{
+    cr_block_matrix_zero(m);
+    memset(dense, 0, sizeof dense);
+    for (int32_t j = 0; j < m->block_count; j++) {
+        for (int32_t e = m->start.items[j]; e < m->start.items[j + 1]; e++) {
+            const int32_t i = m->row.items[e], ni = m->size.items[i], nj = m->size.items[j];
+            double b[36], mirror[36];
+            for (int32_t k = 0; k < ni * nj; k++) {
+                const int32_t r = k / nj, c = k % nj;
+                b[k] = i == j && c < r ? b[c * nj + r] : check_random(seed, -1.0, 1.0);
+                b[k] += i == j && r == c ? diagonal : 0.0;
+                mirror[c * ni + r] = b[k];
+            }
+            add(m, i, j, b);
+            if (i != j) {
+                add(m, j, i, mirror);
+            }
+        }
+    }
+    for (int32_t k = 0; k < odd; k++) {
+        const int32_t j = pick(seed, m->block_count);
+        const int32_t count = m->start.items[j + 1] - m->start.items[j];
+        const int32_t i = m->row.items[m->start.items[j] + pick(seed, count)];
+        double b[36] = {0};
+        b[pick(seed, m->size.items[i] * m->size.items[j])] = check_random(seed, 0.5, 1.0);
+        add(m, i, j, b);
+    }
+}
+
+static void solve_both_ways(cr_block_factor* f, int32_t n, const double* b, double* x)
+{
+    memcpy(x, b, (size_t)n * sizeof *x);
+    cr_block_factor_solve(f, x);
+    memcpy(x + n, b, (size_t)n * sizeof *x);
+    cr_block_factor_solve_transposed(f, x + n);
+}
+
+// Few entries that are odd, all of them and none; the first to be eliminated and the last.
+static void test_mixed_solves_both_ways(void)
+{
+    uint64_t seed = 14;
+    cr_block_factor* f = make_factor();
+    cr_block_matrix m = {0};
+    for (int trial = 0; trial < 300; trial++) {
+        const pattern p = random_pattern(&seed);
+        build(&m, &p, 0);
+        fill_nearly_symmetric(&m, &seed, 60.0, pick(&seed, trial % 3 ? 4 : 60));
+        const int32_t n = m.scalar_count;
+        double b[most_scalars], x[2 * most_scalars], many[16 * most_scalars];
+        random_vector(n, &seed, b);
+        CHECK(cr_block_factor_analyse(f, &m) == CAROM_OK);
+        CHECK(cr_block_factor_mixed(f, &m) == CAROM_OK);
+        solve_both_ways(f, n, b, x);
+        for (int transposed = 0; transposed < 2; transposed++) {
+            CHECK(check_backward_error(n, dense, transposed, x + transposed * n, b) < 1e-14);
+            for (int32_t k = 0; k < 16; k++) {
+                memcpy(many + k * n, b, (size_t)n * sizeof *b);
+            }
+            if (transposed) {
+                cr_block_factor_solve_transposed_many(f, 16, many);
+            } else {
+                cr_block_factor_solve_many(f, 16, many);
+            }
+            CHECK(check_backward_error(n, dense, transposed, many + 15 * n, b) < 1e-14);
+        }
+    }
+    cr_block_matrix_release(&m);
+    cr_block_factor_destroy(f);
+}
+
+// To the last bit Cholesky's where nothing is odd, LU's where the symmetric part is not positive.
+static void test_mixed_is_one_or_the_other(void)
+{
+    uint64_t seed = 15;
+    cr_block_factor* f = make_factor();
+    cr_block_matrix m = {0}, twin = {0};
+    for (int trial = 0; trial < 100; trial++) {
+        const pattern p = random_pattern(&seed);
+        const int positive = trial % 2;
+        build(&m, &p, 0);
+        build(&twin, &p, positive);
+        fill_nearly_symmetric(&m, &seed, 60.0, 0);
+        if (!positive) {
+            m.lower.items[m.place.items[m.start.items[pick(&seed, p.block_count)]]] = -60.0;
+            memcpy(twin.upper.items, m.upper.items, (size_t)m.value_count * sizeof(double));
+        }
+        memcpy(twin.lower.items, m.lower.items, (size_t)m.value_count * sizeof(double));
+        const int32_t n = m.scalar_count;
+        double b[most_scalars], x[2 * most_scalars], y[2 * most_scalars];
+        random_vector(n, &seed, b);
+        CHECK(cr_block_factor_analyse(f, &m) == CAROM_OK);
+        CHECK(cr_block_factor_mixed(f, &m) == CAROM_OK);
+        solve_both_ways(f, n, b, x);
+        CHECK(cr_block_factor_analyse(f, &twin) == CAROM_OK);
+        CHECK((positive ? cr_block_factor_cholesky(f, &twin) : cr_block_factor_lu(f, &twin)) ==
+              CAROM_OK);
+        solve_both_ways(f, n, b, y);
+        CHECK(memcmp(x, y, 2 * (size_t)n * sizeof *x) == 0);
+    }
+    cr_block_matrix_release(&m);
+    cr_block_matrix_release(&twin);
+    cr_block_factor_destroy(f);
+}
+
 // W + (A^T - mu T^T) A / eps, as sliding contacts between bodies give it: W the masses, A the
 // normal of a contact at its two bodies, T a tangent.
 static void test_lu_of_stiff_sliding_contacts(void)
@@ -445,6 +551,7 @@ static void test_refuses_what_has_no_factor(void)
             CHECK(cr_block_factor_cholesky(f, &m) == CAROM_ERR_NOT_POSITIVE);
         } else if (trial / 2 % 4 != 0) {
             CHECK(cr_block_factor_lu(f, &m) == CAROM_ERR_NOT_POSITIVE);
+            CHECK(cr_block_factor_mixed(f, &m) == CAROM_ERR_NOT_POSITIVE);
         }
         // and the next matrix is none the worse for it
         fill(&m, &seed, 60.0);
@@ -515,6 +622,7 @@ static void test_no_nan_gets_through(void)
         (symmetric || i == j || pick(&seed, 2) ? m.lower.items : m.upper.items)[at] = (double)NAN;
         CHECK((symmetric ? cr_block_factor_cholesky(f, &m) : cr_block_factor_lu(f, &m)) ==
               CAROM_ERR_NOT_POSITIVE);
+        CHECK(symmetric || cr_block_factor_mixed(f, &m) == CAROM_ERR_NOT_POSITIVE);
     }
     cr_block_matrix_release(&m);
     cr_block_factor_destroy(f);
@@ -541,6 +649,7 @@ static void test_warm_use_takes_no_memory(void)
                 CHECK(cr_block_factor_analyse(f, &m) == CAROM_OK);
                 CHECK(cr_block_factor_cholesky(f, &m) == CAROM_OK || 1);
                 CHECK(cr_block_factor_lu(f, &m) == CAROM_OK);
+                CHECK(cr_block_factor_mixed(f, &m) == CAROM_OK);
                 cr_block_factor_solve(f, x);
                 cr_block_factor_solve_transposed(f, x);
                 cr_block_factor_solve_many(f, 1, x);
@@ -756,6 +865,8 @@ int main(void)
     RUN(test_matrix_is_its_dense_twin);
     RUN(test_cholesky_solves_as_dense_does);
     RUN(test_lu_solves_both_ways);
+    RUN(test_mixed_solves_both_ways);
+    RUN(test_mixed_is_one_or_the_other);
     RUN(test_lu_of_stiff_sliding_contacts);
     RUN(test_ill_conditioned_is_backward_stable);
     RUN(test_many_right_hand_sides);
