@@ -259,7 +259,7 @@ def factor(page, room):
     scenes = [(bench_scene(page, room, "stacked-cubes", n), 1) for n in ([20] if small else [167, 500, 1667, 5000, 16667])]
     scenes += [(bench_scene(page, room, "sheet-ball", n, 0.004 if n < 100 else 0.002, True), 1)
                for n in ([9] if small else [18, 33, 58, 100, 183])]
-    scenes += [(bench_scene(page, room, "sheet-ball", n, 0.004 if n < 100 else 0.002, True, 0.3), 1) for n in ([] if small else [33, 58, 100])]
+    scenes += [(bench_scene(page, room, "sheet-ball", n, 0.004 if n < 100 else 0.002, True, 0.3), 10) for n in ([] if small else [33, 58, 100])]
     rows, lines, fastest = [], {}, {}
     for path, steps in scenes:
         text = run(page, program, "--csv", "--seconds", 0.01 if small else 1, path, steps) or ""
