@@ -24,6 +24,7 @@ typedef struct checker {
     const double *theta, *gradient;
     double* moved;   // [size]
     uint64_t* trace; // [trace_count] of the unmoved run
+    int stopped;     // nonzero: somebody asked for it, there is no use in further runs
     cr_gradcheck_report* report;
 } checker;
 
@@ -36,8 +37,13 @@ cr_gradcheck_options cr_gradcheck_default(void)
 static int64_t look(checker* c, double* value)
 {
     const cr_gradcheck_function* f = c->function;
+    if (c->stopped) {
+        return -1;
+    }
     c->report->evaluations++;
-    if (f->value(f->user, c->moved, value, NULL) != CAROM_OK || !isfinite(*value)) {
+    const carom_status status = f->value(f->user, c->moved, value, NULL);
+    c->stopped = status == CAROM_ERR_INTERRUPTED;
+    if (status != CAROM_OK || !isfinite(*value)) {
         return -1;
     }
     int64_t differ = 0;
@@ -227,6 +233,10 @@ carom_status cr_gradcheck_run(const cr_gradcheck_function* function, const doubl
             }
         }
         report->taylor_slope = taylor(&c, group, group_count);
+    }
+    if (c.stopped) {
+        status = cr_status_refuse(error, CAROM_ERR_INTERRUPTED, "stopped after %lld runs",
+                                  (long long)report->evaluations);
     }
     cr_memory_free(c.moved);
     cr_memory_free(c.trace);

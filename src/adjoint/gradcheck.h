@@ -53,7 +53,8 @@ typedef struct cr_gradcheck_report {
 } cr_gradcheck_report;
 
 // gradient [size] is that at theta, value the function there. Fails only when the function fails at
-// theta itself, or for want of memory.
+// theta itself, is interrupted, or for want of memory. A group of which no run came to its end has
+// failed == checked and an error of 0.
 carom_status cr_gradcheck_run(const cr_gradcheck_function* function, const double* theta,
                               const double* gradient, const cr_gradcheck_options* options,
                               cr_gradcheck_group* group, int32_t group_count,

@@ -185,6 +185,9 @@ carom_status carom_batch_run(carom_batch* batch, int32_t steps, const double* co
     if (!batch || !done) {
         return missing(error, batch ? "done" : "batch");
     }
+    if (steps < 0) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "steps is %d", steps);
+    }
     call c = call_make(batch, steps);
     c.in = controls;
     c.states = states;

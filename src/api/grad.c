@@ -2,6 +2,7 @@
 #include "adjoint/optimize.h"
 #include "api/handles.h"
 #include "core/memory.h"
+#include <math.h>
 #include <string.h>
 
 _Static_assert((int)CAROM_OPTIMIZE_LBFGS == (int)CR_OPTIMIZE_LBFGS &&
@@ -42,6 +43,11 @@ carom_status carom_problem_create(const carom_model* model, const carom_problem_
     }
     *problem = NULL;
     carom_status status = check_size(o.struct_size, sizeof o, "carom_problem_default()", error);
+    if (status == CAROM_OK && o.steps < 0) {
+        status = cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                  "options.steps is %lld; 0 is the scene's duration",
+                                  (long long)o.steps);
+    }
     if (status != CAROM_OK) {
         return status;
     }
@@ -330,6 +336,26 @@ static int pass_on(void* user, const cr_optimize_report* report, const double* t
     return o->progress(o->user, &r, theta);
 }
 
+static carom_status check_optimize(const carom_optimize_options* o, carom_error* error)
+{
+    const int known = (int)o->method >= CAROM_OPTIMIZE_LBFGS && o->method <= CAROM_OPTIMIZE_ADAM;
+    if (!known || o->iterations < 0) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "options.method is %d and iterations %d; a method is %d to %d, and "
+                                "iterations are not fewer than 0",
+                                (int)o->method, o->iterations, CAROM_OPTIMIZE_LBFGS,
+                                CAROM_OPTIMIZE_ADAM);
+    }
+    if (!(o->rate >= 0.0 && isfinite(o->rate) && o->momentum >= 0.0 && o->momentum < 1.0 &&
+          o->tolerance >= 0.0)) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "options.rate is %g, momentum %g and tolerance %g; none may be "
+                                "below 0, and momentum is less than 1",
+                                o->rate, o->momentum, o->tolerance);
+    }
+    return CAROM_OK;
+}
+
 carom_status carom_problem_optimize(carom_problem* problem, const carom_optimize_options* options,
                                     double* theta, carom_optimize_report* report,
                                     carom_error* error)
@@ -339,6 +365,9 @@ carom_status carom_problem_optimize(carom_problem* problem, const carom_optimize
         return missing(error, !problem ? "problem" : !theta ? "theta" : "report");
     }
     carom_status status = check_size(o.struct_size, sizeof o, "carom_optimize_default()", error);
+    if (status == CAROM_OK) {
+        status = check_optimize(&o, error);
+    }
     if (status != CAROM_OK) {
         return status;
     }
@@ -558,10 +587,13 @@ static void tell_body(const cr_model* m, const cr_state* start, const cr_gradien
 carom_status carom_tape_backward(carom_tape* tape, const carom_tape_listener* listener,
                                  carom_gradient* gradient, carom_error* error)
 {
-    if (!tape || !listener || !listener->state || !gradient || !gradient->body) {
+    if (!tape || !listener || !listener->state || !gradient) {
         return missing(error, !tape ? "tape" : !gradient ? "gradient" : "listener or its state");
     }
     const cr_model* m = tape->model->numbers;
+    if (!gradient->body && m->bodies.body_count > 0) {
+        return missing(error, "gradient->body");
+    }
     ear e = {tape, listener};
     const cr_tape_listener inner = {&e, feel, listener->control ? control : NULL};
     cr_gradient_zero(&tape->gradient, m);

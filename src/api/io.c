@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "io/recorder.h"
 #include "io/trajectory.h"
+#include <math.h>
 #include <string.h>
 
 struct carom_recorder {
@@ -91,8 +92,14 @@ carom_status carom_recorder_gradient(carom_recorder* recorder, const double* pos
 carom_status carom_recorder_finish(carom_recorder* recorder, carom_status outcome, const char* text,
                                    carom_error* error)
 {
-    return recorder ? cr_recorder_finish(recorder->file, outcome, text, error)
-                    : missing(error, "recorder");
+    if (!recorder) {
+        return missing(error, "recorder");
+    }
+    if ((int)outcome < CAROM_OK || outcome > CAROM_ERR_INTERRUPTED) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "outcome is %d, which is no status",
+                                (int)outcome);
+    }
+    return cr_recorder_finish(recorder->file, outcome, text, error);
 }
 
 void carom_recorder_destroy(carom_recorder* recorder)
@@ -252,7 +259,8 @@ carom_step_info carom_trajectory_step_info(const carom_trajectory* trajectory)
                              .events = s.events,
                              .retries = s.retries,
                              .least_gap = s.least_gap,
-                             .residual = s.residual};
+                             .residual = s.residual,
+                             .eased = s.eased};
 }
 
 carom_status carom_trajectory_body_state(const carom_trajectory* trajectory, int32_t body,
@@ -358,6 +366,10 @@ carom_status carom_trajectory_intersect(const carom_trajectory* trajectory, doub
 {
     if (!trajectory || !found) {
         return missing(error, trajectory ? "found" : "trajectory");
+    }
+    if (isnan(search_distance)) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "search_distance is %g m",
+                                search_distance);
     }
     const cr_trajectory* file = trajectory->file;
     if (!file->step) {

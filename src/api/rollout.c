@@ -151,6 +151,9 @@ carom_status carom_rollout_run(carom_rollout* rollout, int32_t count, const doub
     }
     cr_rollout* r = &rollout->inside;
     *done = 0;
+    if (count < 0) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "count is %d steps", count);
+    }
     if (!controls && r->chosen_count > 0 && count > 0) {
         return missing(error, "controls");
     }

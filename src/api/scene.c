@@ -4,6 +4,7 @@
 #include "api/view.h"
 #include "core/assert.h"
 #include "core/memory.h"
+#include "io/place.h"
 #include "scene/arcsim.h"
 #include "scene/build.h"
 #include "scene/goals.h"
@@ -94,24 +95,28 @@ void carom_scene_text_free(char* text)
 // Writes beside the old file and then takes its place, so that nothing is lost half way.
 static carom_status write_file(const char* path, const char* text, carom_error* error)
 {
-    const size_t size = strlen(path) + 8;
-    char* beside = cr_memory_take(size, 1);
+    const int direct = cr_place_is_taken(path);
+    char* place = cr_place_behind(path);
+    const size_t size = place ? strlen(place) + 8 : 0;
+    char* beside = place ? cr_memory_take(size, 1) : NULL;
     if (!beside) {
+        cr_memory_free(place);
         return no_memory(error);
     }
-    snprintf(beside, size, "%s.part", path);
+    snprintf(beside, size, "%s%s", place, direct ? "" : ".part");
     FILE* file = fopen(beside, "wb");
     int good = file != NULL;
     if (file) {
         good = fwrite(text, 1, strlen(text), file) == strlen(text);
         good = fclose(file) == 0 && good;
-        good = good && rename(beside, path) == 0;
+        good = good && (direct || rename(beside, place) == 0);
     }
     const int why = errno;
-    if (!good && file) {
+    if (!good && file && !direct) {
         remove(beside);
     }
     cr_memory_free(beside);
+    cr_memory_free(place);
     return good ? CAROM_OK
                 : cr_status_refuse(error, CAROM_ERR_FILE, "%.400s cannot be written: %s", path,
                                    strerror(why));

@@ -352,7 +352,7 @@ static int parse(int argc, char** argv, bench_request* q)
         "NAME [--n N,N,...] [--steps N] [--threads N] [--method NAME,...] "
         "[--forward] [--set PATH=VALUE]... [--json | --scene]",
         "measures time and memory of a step and of its way back, a line per size. Names: "
-        "falling-cubes,\nstacked-cubes, many-objects, cloth-scale, sheet-ball",
+        "falling-cubes, stacked-cubes, many-objects, cloth-scale, sheet-ball",
         options,
         (int)(sizeof options / sizeof *options),
         1,

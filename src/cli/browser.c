@@ -183,7 +183,8 @@ static int read_more(cli_browser* b, double until)
         return 1;
     }
     if (n <= 0) {
-        return fail(b, "ended early; chromium --version tells whether it can run here");
+        return fail(b, "ended early; its --version tells whether it can run here (CAROM_BROWSER "
+                       "may name another)");
     }
     b->size += (size_t)n;
     return 1;

@@ -3,6 +3,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/gltf.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/shapes.h"
 #include <errno.h>
@@ -322,13 +323,11 @@ int cli_export(int argc, char** argv)
 {
     export_request q = {0};
     carom_trajectory* tr = NULL;
-    carom_error error = {0};
     const int plain = parse(argc, argv, &q);
     if (plain < 0) {
         return plain == -2 ? 0 : 2;
     }
-    if (carom_trajectory_open(q.path, &tr, &error) != CAROM_OK) {
-        fprintf(stderr, "carom export: %s\n", error.message);
+    if (!cli_input_open("export", q.path, &tr)) {
         return 2;
     }
     const int status = strcmp(q.format, "gltf") == 0  ? cli_gltf_write(tr, q.out, q.every)

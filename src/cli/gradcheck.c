@@ -47,6 +47,12 @@ static int print_json(const check* c)
     return cli_json_print("gradcheck", o);
 }
 
+// Whether no number of a parameter could be compared with anything because the moved runs fail.
+static int is_unjudged(const carom_check_row* r)
+{
+    return r->failed > 0 && r->failed + r->kinks >= r->checked;
+}
+
 static void print_row(const check* c, int32_t i)
 {
     carom_parameter_info info;
@@ -55,7 +61,10 @@ static void print_row(const check* c, int32_t i)
     carom_problem_parameter(c->p.problem, i, &info);
     const int good = r->max_relative_error <= c->tolerance;
     printf("  %-28s %4d of %-4d %9.2g  %s", cli_problem_name(&info, name), r->checked, info.count,
-           r->max_relative_error, good ? "good" : "OFF");
+           r->max_relative_error,
+           is_unjudged(r) ? "not judged"
+           : good         ? "good"
+                          : "OFF");
     if (r->kinks > 0) {
         printf(", %d at kinks", r->kinks);
     }
@@ -122,16 +131,26 @@ static int check_all(check* c)
         fprintf(stderr, "carom gradcheck: %s\n", c->row ? c->p.error.message : "no memory");
         return 1;
     }
+    int unjudged = 0;
+    for (int32_t i = 0; i < carom_problem_parameter_count(c->p.problem); i++) {
+        unjudged += is_unjudged(&c->row[i]);
+    }
     const int good = c->report.max_relative_error <= c->tolerance;
     if (c->p.json) {
-        return print_json(c) || !good;
+        return print_json(c) || !good || unjudged > 0;
     }
     print_text(c);
+    if (unjudged > 0) {
+        fprintf(stderr,
+                "carom gradcheck: of %d parameter%s every moved run fails; a smaller --difference "
+                "may not\n",
+                unjudged, unjudged > 1 ? "s" : "");
+    }
     if (!good) {
         fprintf(stderr, "carom gradcheck: off by %.3g, allowed %.3g\n",
                 c->report.max_relative_error, c->tolerance);
     }
-    return !good;
+    return !good || unjudged > 0;
 }
 
 int cli_gradcheck(int argc, char** argv)

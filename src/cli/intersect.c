@@ -140,7 +140,7 @@ int cli_intersect(int argc, char** argv)
     };
     const cli_usage usage = {"TRAJECTORY [--json]",
                              "looks at every recorded frame with an exact test that shares no code "
-                             "with the engine;\nexit status 1 when bodies intersect in any",
+                             "with the engine; exit status 1 when bodies intersect in any",
                              options,
                              1,
                              1,

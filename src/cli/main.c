@@ -73,11 +73,11 @@ int main(int argc, char** argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
-        return usage(stdout, 0);
+        return check_output(usage(stdout, 0));
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("carom %s\n", carom_version());
-        return 0;
+        return check_output(0);
     }
     for (int i = 0; i < cli_command_count; i++) {
         if (strcmp(argv[1], cli_commands[i].name) == 0) {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int cli_output_fail(const char* command, const char* what, const char* why)
@@ -18,10 +19,19 @@ int cli_output_open(cli_output* o, const char* command, const char* path)
     if (!o->path) {
         return 0;
     }
-    if ((size_t)snprintf(o->beside, sizeof o->beside, "%s.part", path) >= sizeof o->beside) {
-        return cli_output_fail(command, path, "the name is too long");
+    struct stat about;
+    const int link = lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
+    char* real = link ? realpath(path, NULL) : NULL;
+    const size_t length = (size_t)snprintf(o->place, sizeof o->place, "%s", real ? real : path);
+    free(real);
+    if (length == 0 || length >= sizeof o->place) {
+        return cli_output_fail(command, path,
+                               length == 0 ? "the file has no name" : "the name is too long");
     }
-    o->file = fopen(o->beside, "w");
+    // another file under its name would be in the stead of a device, a pipe, a link to nothing
+    const int direct = stat(path, &about) == 0 ? !S_ISREG(about.st_mode) : link;
+    snprintf(o->beside, sizeof o->beside, "%s%s", direct ? "" : o->place, direct ? "" : ".part");
+    o->file = fopen(direct ? path : o->beside, "w");
     return o->file ? 0 : cli_output_fail(command, path, strerror(errno));
 }
 
@@ -36,10 +46,10 @@ int cli_output_close(cli_output* o, int status)
         status = cli_output_fail(o->command, o->path,
                                  errno ? strerror(errno) : "it could not be written");
     }
-    if (status == 0 && rename(o->beside, o->path) != 0) {
+    if (status == 0 && *o->beside && rename(o->beside, o->place) != 0) {
         status = cli_output_fail(o->command, o->path, strerror(errno));
     }
-    if (status != 0) {
+    if (status != 0 && *o->beside) {
         remove(o->beside);
     }
     return status;

@@ -7,10 +7,12 @@ typedef struct cli_output {
     FILE* file;
     const char* command; // for messages
     const char* path;    // lent; NULL: the screen
-    char beside[4200];
+    char place[4096];    // what it leads to, behind any links
+    char beside[4104];   // written until it is whole; "": written to directly
 } cli_output;
 
-// Opens PATH.part, or the screen for NULL and "-". 0, or 1 after a message.
+// Opens PATH.part, or the screen for NULL and "-"; what is no regular file, such as /dev/stdout, is
+// opened itself. 0, or 1 after a message.
 int cli_output_open(cli_output* output, const char* command, const char* path);
 // Gives the file its name when status is 0 and all was written, else takes it away. Returns status,
 // or 1 after a message.

@@ -1,6 +1,7 @@
 #include "cli/plot.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/svg.h"
 #include "cli/table.h"
@@ -88,7 +89,6 @@ int cli_plot_trajectory(const char* command, const char* path, const char* what,
 {
     const quantity* q = NULL;
     carom_trajectory* tr = NULL;
-    carom_error error = {0};
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
         q = strcmp(what, quantities[i].name) == 0 ? &quantities[i] : q;
     }
@@ -97,8 +97,7 @@ int cli_plot_trajectory(const char* command, const char* path, const char* what,
                 command, what);
         return 2;
     }
-    if (carom_trajectory_open(path, &tr, &error) != CAROM_OK) {
-        fprintf(stderr, "carom %s: %s\n", command, error.message);
+    if (!cli_input_open(command, path, &tr)) {
         return 2;
     }
     const int status = plot_frames(command, tr, q, out);

@@ -2,6 +2,7 @@
 #include "cli/browser.h"
 #include "cli/cli.h"
 #include "cli/history.h"
+#include "cli/input.h"
 #include "cli/json.h"
 #include "cli/measure.h"
 #include "cli/output.h"
@@ -11,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FRAMES_MOST = 5000, SHEET_FRAMES = 6 };
+enum { FRAMES_MOST = 5000, SHEET_FRAMES = 6, LAYERS = 5 };
+
+static const char* const layers[LAYERS] = {"contacts", "forces", "zones", "gradients", "wires"};
 
 typedef struct render_request {
     const char* path;
@@ -19,7 +22,8 @@ typedef struct render_request {
     int64_t width, height;
     double every; // s; 0: not given
     double look[3];
-    int64_t* frame; // [frame_count] of the file
+    int show[LAYERS]; // nonzero: that layer
+    int64_t* frame;   // [frame_count] of the file
     int frame_count;
 } render_request;
 
@@ -122,10 +126,9 @@ static int choose_frames(render_request* q, carom_trajectory* tr, int film)
 // "await carom.shooter({...}).METHOD(": the beginning of every question.
 static void put_shooter(FILE* f, const render_request* q, const char* method)
 {
-    static const char* const layers[] = {"contacts", "forces", "zones", "gradients", "wires"};
     fprintf(f, "carom.shooter({theme: '%s', layers: [", q->theme);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        if (q->show_text && strstr(q->show_text, layers[i])) {
+    for (int i = 0; i < LAYERS; i++) {
+        if (q->show[i]) {
             fprintf(f, "'%s',", layers[i]);
         }
     }
@@ -261,16 +264,11 @@ static int write_page(const char* path, const char* page_path)
 // The motion whose frames are counted: of a history the last one.
 static int open_counted(const char* path, carom_trajectory** tr)
 {
-    carom_error error = {0};
     cli_page_run run[CLI_HISTORY_RUNS] = {{0}};
     cli_history history = {0};
     int count = 0, status = 0;
     if (!cli_history_recognise(path)) {
-        if (carom_trajectory_open(path, tr, &error) != CAROM_OK) {
-            fprintf(stderr, "carom render: %s\n", error.message);
-            return 2;
-        }
-        return 0;
+        return cli_input_open("render", path, tr) ? 0 : 2;
     }
     status = cli_history_read(&history, "render", path, run, &count);
     for (int i = 0; i < count; i++) {
@@ -311,6 +309,19 @@ static void remove_folder(const char* folder)
     }
 }
 
+static void png_size(const char* path, long long* width, long long* height)
+{
+    unsigned char b[24];
+    FILE* f = fopen(path, "rb");
+    if (f && fread(b, 1, sizeof b, f) == sizeof b) {
+        *width = (long long)b[16] << 24 | b[17] << 16 | b[18] << 8 | b[19];
+        *height = (long long)b[20] << 24 | b[21] << 16 | b[22] << 8 | b[23];
+    }
+    if (f) {
+        fclose(f);
+    }
+}
+
 static int render_all(render_request* q)
 {
     carom_trajectory* tr = NULL;
@@ -332,8 +343,14 @@ static int render_all(render_request* q)
         remove_folder(folder);
     }
     if (status == 0) {
-        printf("%s: %d %s of %lld x %lld\n", q->out, q->frame_count,
-               q->frame_count == 1 ? "frame" : "frames", (long long)q->width, (long long)q->height);
+        long long width = q->width, height = q->height;
+        const int sheet = q->frame_count > 1 && ends_with(q->out, ".png");
+        if (sheet) { // as wide as was asked for, and as high as its frames need
+            png_size(q->out, &width, &height);
+        }
+        printf("%s: %d %s %s %lld x %lld\n", q->out, q->frame_count,
+               q->frame_count == 1 ? "frame" : "frames", sheet ? "on a sheet of" : "of", width,
+               height);
     }
     free(q->frame);
     return status;
@@ -376,6 +393,29 @@ static int read_look(render_request* q)
     return 1;
 }
 
+// Which layers --show lists.
+static int read_show(render_request* q)
+{
+    for (const char* at = q->show_text; at && *at;) {
+        const size_t length = strcspn(at, ",");
+        int known = 0;
+        for (int i = 0; i < LAYERS; i++) {
+            if (strlen(layers[i]) == length && strncmp(at, layers[i], length) == 0) {
+                q->show[i] = known = 1;
+            }
+        }
+        if (!known) {
+            fprintf(stderr,
+                    "carom render: --show lists \"%.*s\"; there are contacts, forces, zones, "
+                    "gradients and wires, with commas between\n",
+                    (int)length, at);
+            return 0;
+        }
+        at += length + (at[length] == ',');
+    }
+    return 1;
+}
+
 static int check(render_request* q)
 {
     q->theme = q->theme ? q->theme : "light";
@@ -395,7 +435,7 @@ static int check(render_request* q)
     }
     return (!q->every_text ||
             cli_args_number("render", "--every", q->every_text, 1e-9, 1e9, &q->every)) &&
-           read_size(q) && read_look(q);
+           read_size(q) && read_look(q) && read_show(q);
 }
 
 int cli_render(int argc, char** argv)
@@ -406,7 +446,8 @@ int cli_render(int argc, char** argv)
          NULL, NULL},
         {"--frames", "A,B,...", "these frames; -1 is the last", &q.frames_text, NULL, NULL},
         {"--every", "S", "a frame every S seconds (films: 0.04)", &q.every_text, NULL, NULL},
-        {"--size", "WxH", "of the picture (960x600)", &q.size_text, NULL, NULL},
+        {"--size", "WxH", "of the picture (960x600); a sheet is as high as its frames need",
+         &q.size_text, NULL, NULL},
         {"--show", "LIST", "also: contacts,forces,zones,gradients,wires", &q.show_text, NULL, NULL},
         {"--look", "A,E,N", "from A degrees around, E above, N times as near", &q.look_text, NULL,
          NULL},

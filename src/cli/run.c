@@ -34,6 +34,7 @@ typedef struct run {
     double min_gap;          // m, over all step ends; HUGE_VAL: nothing came near
     int32_t max_contacts, max_zone_dofs, max_zone_contacts, max_zones, max_parts;
     int64_t iterations, events, retries;
+    int64_t eased;        // steps in which something got less friction than it has
     int64_t recorded;     // the first step whose state has not been
     carom_status outcome; // what stopped it, or CAROM_OK
     carom_error error;
@@ -77,6 +78,7 @@ static void note_step(run* r)
     r->iterations += info.iterations;
     r->events += info.events;
     r->retries += info.retries;
+    r->eased += info.eased > 0;
     r->min_gap = fmin(r->min_gap, info.least_gap);
 }
 
@@ -196,6 +198,7 @@ static int print_json(const run* r)
     json_object_set_new(o, "total_iterations", json_integer(r->iterations));
     json_object_set_new(o, "events", json_integer(r->events));
     json_object_set_new(o, "retries", json_integer(r->retries));
+    json_object_set_new(o, "eased", json_integer(r->eased));
     json_object_set_new(o, "min_gap", cli_json_number(r->min_gap));
     json_object_set_new(o, "energy_start", cli_json_number(r->energy_start));
     json_object_set_new(o, "energy_end", cli_json_number(carom_sim_energy(r->sim).total));
@@ -267,6 +270,12 @@ static void print_summary(const run* r)
     if (r->max_parts > 1 || r->events > 0) {
         printf("  hard      %lld impacts inside steps; a step was split into up to %d parts\n",
                (long long)r->events, r->max_parts > 1 ? r->max_parts : 1);
+    }
+    if (r->eased > 0) {
+        printf(
+            "  eased     %lld step%s had no solution with all of the friction and %s less of it; "
+            "shorter steps may not need it\n",
+            (long long)r->eased, r->eased > 1 ? "s" : "", r->eased > 1 ? "have" : "has");
     }
     printf("  energy    %.6g J at the start, %.6g J at the end: %.4g J of motion, %.4g J of "
            "gravity, %.4g J in cloth\n",

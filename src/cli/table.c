@@ -159,10 +159,14 @@ int cli_table_read(cli_table* t, const char* command, const char* path)
     free(line);
     fclose(f);
     if (!good || t->row_count == 0) {
+        char line_of[16] = "";
+        if (row > 0) {
+            snprintf(line_of, sizeof line_of, ":%d", row);
+        }
         fprintf(stderr,
-                "carom %s: %s:%d: this is no trajectory, no folder of carom optimize --history "
+                "carom %s: %s%s: this is no trajectory, no folder of carom optimize --history "
                 "and no table (CSV with names in its first line, or lines of JSON)\n",
-                command, path, row);
+                command, path, line_of);
         cli_table_release(t);
         return 0;
     }

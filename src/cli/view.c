@@ -2,6 +2,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/history.h"
+#include "cli/input.h"
 #include "cli/measure.h"
 #include "cli/page.h"
 #include <stdio.h>
@@ -28,24 +29,14 @@ static void default_out(const char* path, char out[4100])
 
 static int open_run(const char* path, cli_page_run* run)
 {
-    carom_error error = {0};
     const char* slash = strrchr(path, '/');
     run->label = strdup(slash ? slash + 1 : path);
     run->iteration = -1;
-    if (!run->label || carom_trajectory_open(path, &run->trajectory, &error) != CAROM_OK) {
-        fprintf(stderr, "carom view: %s\n", run->label ? error.message : "not enough memory");
+    if (!run->label) {
+        fprintf(stderr, "carom view: not enough memory\n");
         return 0;
     }
-    const carom_trajectory_info about = carom_trajectory_about(run->trajectory);
-    if (about.frame_count == 0) {
-        fprintf(stderr, "carom view: %s: holds no frame to look at\n", path);
-        return 0;
-    }
-    if (about.end != CAROM_TRAJECTORY_WHOLE) {
-        fprintf(stderr, "carom view: %s: %s; shown are the %lld frames before it\n", path,
-                about.end_text, (long long)about.frame_count);
-    }
-    return 1;
+    return cli_input_open("view", path, &run->trajectory);
 }
 
 // What the page shows: one trajectory, two, or the iterations of an optimisation.

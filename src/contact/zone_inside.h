@@ -348,6 +348,9 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not. `friction` 0: it is held, and in grad.
 carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction);
 int cr_zone_lcp_dual(const cr_zone* zone); // whether zone_dual.c helps it
+// After the interior point, friction being held: its step with the round-off of an exact solve,
+// where its working set is right. 0: it is not, and d and the multipliers are as they were.
+int cr_zone_lcp_sharpen(cr_zone* zone);
 // After it: by how much its step would differ if the gaps were rounded by r [m]. out [n].
 void cr_zone_lcp_shake(cr_zone* zone, double r, int32_t draw, double* out);
 // zone_dual.c: the working set of that step alone, from `active` as it is.

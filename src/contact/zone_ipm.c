@@ -140,6 +140,7 @@ carom_status cr_zone_ipm_solve(cr_zone* zone)
         }
         if (mean <= enough * scale.gap * scale.lam && miss <= enough * scale.gap) {
             settle(zone, scale);
+            cr_zone_lcp_sharpen(zone);
             return CAROM_OK;
         }
         const carom_status status = factor(zone);

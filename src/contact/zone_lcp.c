@@ -101,9 +101,44 @@ static int32_t exchange(cr_zone* zone)
     return changed;
 }
 
+static void no_pull(cr_zone* zone)
+{
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        line->row.lam = line->active ? cr_max(line->row.lam, 0.0) : 0.0;
+    }
+}
+
 int cr_zone_lcp_dual(const cr_zone* zone)
 {
     return zone->task->member_sheet_count > 0 && zone->line.count <= MOST_DUAL;
+}
+
+// The interior point ends where s lam is nothing beside the largest gap, which may be that of a row
+// far off; a row that is near keeps a force then that it has not, and the step is off by that.
+// Here d and lam are those of the working set that it found, to the last digits.
+int cr_zone_lcp_sharpen(cr_zone* zone)
+{
+    enum { ROUNDS = 3 };
+    double* kept = zone->scratch; // refine alone uses it
+    memcpy(kept, zone->d, (size_t)zone->n * sizeof *kept);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        cr_zone_line* line = &zone->line.items[i];
+        line->active = line->wanted = line->row.lam > 0.0;
+        line->push = line->row.lam;
+    }
+    for (int round = 0; round < ROUNDS && solve_set(zone, 0) == CAROM_OK; round++) {
+        if (exchange(zone) == 0) {
+            refine(zone, 0);
+            no_pull(zone);
+            return 1;
+        }
+    }
+    memcpy(zone->d, kept, (size_t)zone->n * sizeof *kept);
+    for (int32_t i = 0; i < zone->line.count; i++) {
+        zone->line.items[i].row.lam = zone->line.items[i].push;
+    }
+    return 0;
 }
 
 // The Newton step d and the multipliers of the linearised problem at the current iterate. The
@@ -128,10 +163,7 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
         const int32_t changed = exchange(zone);
         if (changed == 0) {
             refine(zone, friction);
-            for (int32_t i = 0; i < zone->line.count; i++) {
-                cr_zone_line* line = &zone->line.items[i];
-                line->row.lam = line->active ? cr_max(line->row.lam, 0.0) : 0.0;
-            }
+            no_pull(zone);
             return CAROM_OK;
         }
         circles = changed < least ? 0 : circles + 1;

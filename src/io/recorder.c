@@ -1,5 +1,6 @@
 #include "io/recorder.h"
 #include "core/memory.h"
+#include "io/place.h"
 #include "io/trajectory_format.h"
 #include "math/quat.h"
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct cr_recorder {
@@ -20,6 +20,7 @@ struct cr_recorder {
     int finished;
     int64_t size;   // bytes of whole chunks
     int64_t frames; // recorded
+    int64_t step;   // of the last of them
     cr_chunk chunk;
 };
 
@@ -76,12 +77,10 @@ static carom_status write_chunk(cr_recorder* r, carom_error* error)
 // A regular file is written beside its place, under a name that one run at a time may use.
 static carom_status open_file(cr_recorder* r, carom_error* error)
 {
-    struct stat about;
-    const int exists = stat(r->path, &about) == 0;
-    if (exists && !S_ISREG(about.st_mode)) {
+    if (cr_place_is_taken(r->path)) {
         cr_memory_free(r->beside);
         r->beside = NULL;
-        r->file = open(r->path, O_WRONLY | O_CLOEXEC);
+        r->file = open(r->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
         return r->file >= 0 ? CAROM_OK : refuse_write(r, errno, error);
     }
     r->file = open(r->beside, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -272,18 +271,19 @@ carom_status cr_recorder_create(const cr_model* model, const char* path, const c
         return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
                                 "trajectories are little endian; this machine is not");
     }
-    const size_t length = strlen(path);
+    if (!*path) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "the file to record in has no name");
+    }
     cr_recorder* r = cr_memory_take(1, sizeof *r);
     carom_status status = CAROM_ERR_MEMORY;
     if (r) {
         r->model = model;
         r->file = -1;
-        r->path = cr_memory_take(length + 1, 1);
-        r->beside = cr_memory_take(length + 6, 1);
+        r->path = cr_place_behind(path);
+        r->beside = r->path ? cr_memory_take(strlen(r->path) + 6, 1) : NULL;
     }
     if (r && r->path && r->beside) {
-        memcpy(r->path, path, length + 1);
-        snprintf(r->beside, length + 6, "%s.part", path);
+        snprintf(r->beside, strlen(r->path) + 6, "%s.part", r->path);
         status = open_file(r, error);
     } else {
         cr_status_refuse(error, status, "no memory to record %.400s", path);
@@ -325,7 +325,8 @@ static void put_frame(cr_recorder* r, cr_sim* sim)
                                      .weakly_active = report->weakly_active,
                                      .events = report->impacts,
                                      .retries = report->retries,
-                                     .contact_count = contact_count};
+                                     .contact_count = contact_count,
+                                     .eased = report->eased};
     const size_t f = (size_t)state->frame_count, n = (size_t)state->node_count;
     cr_chunk* chunk = &r->chunk;
     cr_chunk_begin(chunk, CR_TRAJECTORY_FRAME);
@@ -359,9 +360,19 @@ carom_status cr_recorder_add(cr_recorder* r, cr_sim* sim, carom_error* error)
     if (r->failed || r->finished) {
         return refuse_misuse(r, error);
     }
+    const int64_t step = cr_sim_state(sim)->step;
+    if (r->frames > 0 && step <= r->step) {
+        return cr_status_refuse(error, CAROM_ERR_MISUSE,
+                                "%.400s has step %lld already; a frame of step %lld cannot follow "
+                                "it. Record a run that starts anew in another file",
+                                r->path, (long long)r->step, (long long)step);
+    }
     put_frame(r, sim);
     const carom_status status = write_chunk(r, error);
-    r->frames += status == CAROM_OK;
+    if (status == CAROM_OK) {
+        r->frames++;
+        r->step = step;
+    }
     return status;
 }
 

@@ -62,7 +62,7 @@ typedef struct cr_trajectory_step {
     int32_t zones, contacts, max_zone_dofs, max_zone_contacts, parts, iterations, factorisations;
     int32_t weakly_active, events, retries;
     int32_t contact_count; // records that follow
-    int32_t unused;
+    int32_t eased;
 } cr_trajectory_step;
 
 typedef struct cr_trajectory_contact {

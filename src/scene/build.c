@@ -348,6 +348,21 @@ static int compare_names(const void* a, const void* b)
     return strcmp(*(char* const*)a, *(char* const*)b);
 }
 
+// Where the second body of a name stands in the file.
+static int32_t second_of(const builder* b, const char* name)
+{
+    int32_t seen = 0;
+    for (int32_t i = 0; i < b->cast_count; i++) {
+        for (int32_t body = b->cast_body[i]; body < b->cast_body[i + 1]; body++) {
+            seen += strcmp(b->model->name[body], name) == 0;
+            if (seen == 2) {
+                return b->cast[i].value;
+            }
+        }
+    }
+    return 0;
+}
+
 static carom_status check_names(builder* b)
 {
     const size_t n = (size_t)b->model->bodies.body_count;
@@ -360,9 +375,11 @@ static carom_status check_names(builder* b)
     carom_status status = CAROM_OK;
     for (size_t i = 1; i < n && status == CAROM_OK; i++) {
         if (strcmp(sorted[i - 1], sorted[i]) == 0) {
+            char place[CR_JSON_PLACE];
+            cr_json_place(b->json, second_of(b, sorted[i]), place);
             status = cr_status_refuse(b->error, CAROM_ERR_SCENE,
                                       "%s: two bodies are named \"%.100s\"; names have to differ",
-                                      b->json->source.items[0].name, sorted[i]);
+                                      place, sorted[i]);
         }
     }
     cr_memory_free(sorted);

@@ -105,7 +105,12 @@ static void field_names(const cr_form* form, const char* names[MOST_NAMES])
         names[n++] = f->row.name;
     }
     for (const cr_param* p = form->more; p && p->name && n < MOST_NAMES - 1; p++) {
-        names[n++] = p->name;
+        int known = 0; // some of them are fields of their own, too
+        for (int i = 0; i < n; i++) {
+            known |= strcmp(names[i], p->name) == 0;
+        }
+        names[n] = p->name;
+        n += !known;
     }
     for (int32_t i = 0; form->shapes && i < cr_generate_shape_count() && n < MOST_NAMES - 1; i++) {
         names[n++] = cr_generate_shape_at(i)->name;
@@ -132,8 +137,9 @@ static carom_status refuse_name(const cr_json* json, int32_t member, const char*
 static carom_status check_field(const cr_json* json, int32_t value, const cr_field* field,
                                 cr_form_path* path, carom_error* error);
 
-// What a field takes, in words: "a number from 0 to 1 m", "one of \"local\", \"global\"".
-static void accepted(const cr_field* f, char* out, size_t size)
+// What a field takes, in words: "a number from 0 to 1 m", "one of \"local\", \"global\"". Bounds
+// that nobody comes near are left out, unless somebody did (`bounds`).
+static void accepted(const cr_field* f, int bounds, char* out, size_t size)
 {
     const char* space = f->row.unit && f->row.unit[0] && strcmp(f->row.unit, "1") != 0 ? " " : "";
     const char* unit = *space ? f->row.unit : "";
@@ -148,7 +154,7 @@ static void accepted(const cr_field* f, char* out, size_t size)
             snprintf(vector, sizeof vector, "a list of %d numbers", f->count);
             noun = vector;
         }
-        if (f->row.least <= -unbounded && f->row.most >= unbounded) {
+        if (f->row.least <= -unbounded && f->row.most >= unbounded && !bounds) {
             snprintf(out, size, "%s%s%s", noun, *unit ? " in " : "", unit);
         } else {
             snprintf(out, size, "%s from %g to %g%s%s", noun, f->row.least, f->row.most, space,
@@ -173,7 +179,7 @@ static void accepted(const cr_field* f, char* out, size_t size)
         size_t used = 0;
         for (const cr_field* i = f->item; i->row.name && used < size; i++) {
             char one[200];
-            accepted(i, one, sizeof one);
+            accepted(i, bounds, one, sizeof one);
             used +=
                 (size_t)snprintf(out + used, size - used, "%s%s", i == f->item ? "" : ", or ", one);
         }
@@ -192,7 +198,7 @@ static carom_status refuse_value(const cr_json* json, int32_t value, const cr_fi
     const int has_unit =
         is_number && field->row.unit && field->row.unit[0] && strcmp(field->row.unit, "1") != 0;
     cr_json_quote(json, value, seen, sizeof seen);
-    accepted(field, wanted, sizeof wanted);
+    accepted(field, is_number && field->kind != CR_FIELD_ONE_OF, wanted, sizeof wanted);
     return cr_form_refuse(json, value, path, error, "is %s%s%s; it has to be %s", seen,
                           has_unit ? " " : "", has_unit ? field->row.unit : "", wanted);
 }
@@ -442,7 +448,7 @@ carom_status cr_form_check(const cr_json* json, int32_t value, const cr_form* fo
     for (const cr_field* f = form->field; f->row.name && status == CAROM_OK; f++) {
         if (f->required && cr_json_member(json, value, f->row.name) < 0) {
             char wanted[400];
-            accepted(f, wanted, sizeof wanted);
+            accepted(f, 0, wanted, sizeof wanted);
             status = cr_form_refuse(json, value, path, error, "lacks \"%s\", %s: %s", f->row.name,
                                     f->row.about, wanted);
         }

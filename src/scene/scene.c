@@ -327,9 +327,15 @@ static carom_status follow(cr_json* json, const char* path, int32_t* out, carom_
             return refuse_named(json, value, path, name, error);
         }
         if (next < 0 && index >= 0) {
-            return cr_status_refuse(
-                error, CAROM_ERR_SCENE, "%.200s: there is no [%d]; the list has %d elements", path,
-                index, kind == CR_JSON_ARRAY ? cr_json_at(json, value)->count : 0);
+            if (kind != CR_JSON_ARRAY) {
+                return cr_status_refuse(error, CAROM_ERR_SCENE,
+                                        "%.200s: there is no list yet of which [%d] could be set; "
+                                        "give all of it, as in [1, 0, 0]",
+                                        path, index);
+            }
+            return cr_status_refuse(error, CAROM_ERR_SCENE,
+                                    "%.200s: there is no [%d]; the list has %d elements", path,
+                                    index, cr_json_at(json, value)->count);
         }
         if (next < 0) {
             if (kind != CR_JSON_OBJECT && kind != CR_JSON_NULL) {

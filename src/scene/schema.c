@@ -312,7 +312,7 @@ static void say_range(const cr_field* f, char* out, size_t size)
 {
     const int ranged =
         f->kind == CR_FIELD_NUMBER || f->kind == CR_FIELD_INTEGER || f->kind == CR_FIELD_VECTOR;
-    if (!ranged || (f->row.least <= -1e9 && f->row.most >= 1e9)) {
+    if (!ranged || (f->row.least < -1e9 && f->row.most > 1e9)) {
         out[0] = 0;
     } else if (f->row.most >= 2147483646.0) {
         snprintf(out, size, "from %g", f->row.least);

@@ -140,6 +140,9 @@ static void test_a_loss_of_ones_own(void)
     carom_error error = {0};
     CHECK(carom_tape_backward(tape, &listener, &g, &error) == CAROM_ERR_MISUSE);
     CHECK(carom_tape_step(tape, r.sim, &error) == CAROM_ERR_MISUSE);
+    carom_gradient nowhere = {.body = NULL};
+    CHECK(carom_tape_backward(tape, &listener, &nowhere, &error) == CAROM_ERR_ARGUMENT);
+    CHECK(strstr(error.message, "gradient->body"));
     const double first = r.push_bar[3][1];
     carom_tape_rewind(tape);
     CHECK(carom_tape_backward(tape, &listener, &g, &error) == CAROM_OK);
@@ -191,12 +194,29 @@ static void test_watching(void)
     static double theta[1000], dtheta[1000];
     static watched w;
     double value;
-    options.steps = WATCHED;
     CHECK(carom_scene_parse(text, strlen(text), NULL, &scene, &error) == CAROM_OK);
     CHECK(carom_scene_set(scene, "objective", goal, &error) == CAROM_OK);
     CHECK(carom_scene_set(scene, "parameters", numbers, &error) == CAROM_OK);
     CHECK(carom_model_create(scene, &model, &error) == CAROM_OK);
+    options.steps = -1;
+    CHECK(carom_problem_create(model, &options, &problem, &error) == CAROM_ERR_ARGUMENT);
+    options.steps = WATCHED;
     CHECK(carom_problem_create(model, &options, &problem, &error) == CAROM_OK);
+    carom_optimize_options wrong[6];
+    carom_optimize_report report;
+    for (int i = 0; i < 6; i++) {
+        wrong[i] = carom_optimize_default();
+    }
+    wrong[0].method = (carom_optimize_method)77;
+    wrong[1].iterations = -1;
+    wrong[2].rate = -1.0;
+    wrong[3].rate = (double)NAN;
+    wrong[4].momentum = 5.0;
+    wrong[5].tolerance = (double)NAN;
+    for (int i = 0; i < 6; i++) {
+        CHECK(carom_problem_optimize(problem, &wrong[i], theta, &report, &error) ==
+              CAROM_ERR_ARGUMENT);
+    }
     if (!problem) {
         printf("%s\n", error.message);
         return;

@@ -256,6 +256,27 @@ static void test_a_choice_is_spread(void)
     CHECK(r.evaluations == 1 + 6 * 3 + 2);
 }
 
+// Somebody asks to stop: that is no verdict, and nothing runs after it.
+static carom_status stopped_value(void* user, const double* x, double* value, carom_error* error)
+{
+    int* left = user;
+    (void)error;
+    *value = x[0];
+    return --*left >= 0 ? CAROM_OK : CAROM_ERR_INTERRUPTED;
+}
+
+static void test_being_stopped_is_no_verdict(void)
+{
+    int left = 5;
+    const cr_gradcheck_function f = {&left, stopped_value, SIZE, NULL, 0};
+    const cr_gradcheck_options options = cr_gradcheck_default();
+    cr_gradcheck_group group = {.first = 0, .count = SIZE, .scale = 1.0};
+    cr_gradcheck_report r;
+    const double g[SIZE] = {1.0};
+    CHECK(cr_gradcheck_run(&f, at, g, &options, &group, 1, &r, NULL) == CAROM_ERR_INTERRUPTED);
+    CHECK(left == -1 && r.evaluations == 6);
+}
+
 int main(void)
 {
     RUN(test_smooth_functions_agree);
@@ -267,6 +288,7 @@ int main(void)
     RUN(test_corners_nobody_told_of);
     RUN(test_noise_is_told);
     RUN(test_runs_that_fail);
+    RUN(test_being_stopped_is_no_verdict);
     RUN(test_steep_functions);
     RUN(test_narrow_valleys);
     RUN(test_a_choice_is_spread);

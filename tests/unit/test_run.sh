@@ -40,7 +40,7 @@ expect 0 "contacts  up to" run "$room/ball.json"
 expect 0 '"steps": 40' run "$room/ball.json" --json
 holds "{'steps', 'dt', 'forward_s', 'peak_rss_bytes', 'max_contacts', 'max_zone_dofs', 'min_gap',
         'energy_start', 'energy_end', 'state_hash', 'final', 'events', 'max_parts',
-        'total_iterations', 'retries'} <= set(r)"
+        'total_iterations', 'retries', 'eased'} <= set(r)"
 holds "set(r['final']) == {'ground', 'ball', 'other', 'sheet'}"
 holds "set(r['final']['ball']) == {'position', 'quaternion', 'velocity', 'angular_velocity'}"
 holds "len(r['final']['sheet']['centroid']) == 3"
@@ -116,6 +116,30 @@ if [ -e /dev/full ]; then
     "$carom" run "$room/ball.json" --steps 1 >/dev/full 2>"$room/err" && fail "stdout was full"
     grep -q "could not be written" "$room/err" || fail "a full stdout: $(cat "$room/err")"
 fi
+# what is no file is written to, not replaced; a link stays one
+mkfifo "$room/line"
+for command in "plot $room/run.trj" "export $room/run.trj --format csv"; do
+    timeout 20 cat "$room/line" >"$room/through" &
+    reader=$!
+    # shellcheck disable=SC2086
+    "$carom" $command --out "$room/line" >/dev/null 2>&1
+    [ -p "$room/line" ] || fail "$command replaced a pipe"
+    wait $reader
+    [ -s "$room/through" ] || fail "nothing came through the pipe: $command"
+done
+: >"$room/real.svg"
+ln -s real.svg "$room/link.svg"
+"$carom" plot "$room/run.trj" --out "$room/link.svg" >/dev/null || fail "a link was refused"
+[ -L "$room/link.svg" ] && [ -s "$room/real.svg" ] || fail "a link was replaced"
+expect 1 "has no name" run "$room/ball.json" --out ""
+# a file that was cut is used as far as it goes, and that is said
+size=$(wc -c <"$room/run.trj")
+head -c $((size - 100)) "$room/run.trj" >"$room/cut.trj"
+for command in "plot $room/cut.trj --out $room/cut.svg" "export $room/cut.trj --format csv --out $room/cut.csv"; do
+    # shellcheck disable=SC2086
+    "$carom" $command >/dev/null 2>"$room/err" || fail "$command"
+    grep -q "frames before it" "$room/err" || fail "$command did not say that the file was cut"
+done
 mkfifo "$room/pipe"
 head -c 10 "$room/pipe" >/dev/null &
 reader=$!

@@ -366,14 +366,14 @@ static void test_old_file_is_safe(void)
     CHECK(carom_recorder_add(first, sim, &error) == CAROM_OK);
     CHECK(carom_recorder_create(model, path, NULL, &second, &error) == CAROM_ERR_FILE);
     CHECK(strstr(error.message, "another run") && !second);
-    CHECK(carom_recorder_add(first, sim, &error) == CAROM_OK);
+    CHECK(carom_recorder_add(first, sim, &error) == CAROM_ERR_MISUSE); // steps have to ascend
+    CHECK(strstr(error.message, "has step 0 already"));
     CHECK(load(path, now) == old_size && old_size > 0);
     carom_recorder_destroy(first); // as a run that ends without finish
     CHECK(load(path, now) == old_size);
     CHECK(carom_trajectory_open(part, &tr, &error) == CAROM_OK);
-    // the same state twice: steps have to ascend
     CHECK(carom_trajectory_about(tr).frame_count == 1);
-    CHECK(carom_trajectory_about(tr).end == CAROM_TRAJECTORY_DAMAGED);
+    CHECK(carom_trajectory_about(tr).end == CAROM_TRAJECTORY_CUT);
     carom_trajectory_close(tr);
     CHECK(carom_recorder_create(model, path, NULL, &first, &error) == CAROM_OK);
     carom_recorder_destroy(first);
@@ -442,6 +442,7 @@ static void test_outcome_is_kept(void)
     carom_sim* sim = new_sim();
     CHECK(carom_recorder_create(model, path, NULL, &recorder, NULL) == CAROM_OK);
     CHECK(carom_recorder_add(recorder, sim, NULL) == CAROM_OK);
+    CHECK(carom_recorder_finish(recorder, (carom_status)99, NULL, NULL) == CAROM_ERR_ARGUMENT);
     CHECK(carom_recorder_finish(recorder, CAROM_ERR_NO_CONVERGENCE, "step 1: why", NULL) ==
           CAROM_OK);
     CHECK(carom_recorder_finish(recorder, CAROM_OK, NULL, NULL) == CAROM_ERR_MISUSE);
@@ -452,6 +453,29 @@ static void test_outcome_is_kept(void)
     CHECK(strcmp(about.outcome_text, "step 1: why") == 0 && about.scene_name[0] == 0);
     carom_trajectory_close(tr);
     carom_sim_destroy(sim);
+}
+
+// A link stays one: what it leads to is replaced.
+static void test_link_stays(void)
+{
+    char link[400];
+    struct stat about;
+    carom_recorder* recorder = NULL;
+    carom_sim* sim = new_sim();
+    snprintf(link, sizeof link, "%s/link.trj", folder);
+    CHECK(symlink(path, link) == 0);
+    CHECK(carom_recorder_create(model, link, NULL, &recorder, NULL) == CAROM_OK);
+    CHECK(carom_recorder_add(recorder, sim, NULL) == CAROM_OK);
+    CHECK(carom_recorder_finish(recorder, CAROM_OK, "by the link", NULL) == CAROM_OK);
+    carom_recorder_destroy(recorder);
+    CHECK(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
+    CHECK(lstat(path, &about) == 0 && S_ISREG(about.st_mode));
+    carom_trajectory* tr = NULL;
+    CHECK(carom_trajectory_open(path, &tr, NULL) == CAROM_OK);
+    CHECK(carom_trajectory_about(tr).frame_count == 1);
+    carom_trajectory_close(tr);
+    carom_sim_destroy(sim);
+    unlink(link);
 }
 
 static void test_disk_refuses(void)
@@ -466,6 +490,7 @@ static void test_disk_refuses(void)
     CHECK(carom_recorder_create(model, "/no/such/place.trj", NULL, &recorder, &error) ==
           CAROM_ERR_FILE);
     CHECK(carom_recorder_create(model, folder, NULL, &recorder, &error) == CAROM_ERR_FILE);
+    CHECK(carom_recorder_create(model, "", NULL, &recorder, &error) == CAROM_ERR_ARGUMENT);
     carom_trajectory* tr = NULL;
     CHECK(carom_trajectory_open(folder, &tr, &error) == CAROM_ERR_FILE && !tr);
     CHECK(carom_trajectory_open("/no/such/file", &tr, &error) == CAROM_ERR_FILE && !tr);
@@ -579,6 +604,7 @@ int main(void)
     RUN(test_old_file_is_safe);
     RUN(test_gradients_are_kept);
     RUN(test_outcome_is_kept);
+    RUN(test_link_stays);
     RUN(test_disk_refuses);
     RUN(test_kill);
     RUN(test_intersection);
