@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import inspect
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
@@ -49,6 +50,12 @@ def members(kind):
                 yield f"`{shown}{signature(call)}`", text(call)
 
 
+def field_comments(kind) -> dict:
+    """What stands behind #: beside each field."""
+    found = re.findall(r"^    (\w+): [^#\n]*#: (.*)$", inspect.getsource(kind), re.M)
+    return dict(found)
+
+
 def describe_class(kind) -> None:
     print(f"\n### {kind.__name__}\n")
     if dataclasses.is_dataclass(kind) or not text(kind):
@@ -62,7 +69,8 @@ def describe_class(kind) -> None:
             print("\n" + "\n".join(("      " + line).rstrip() for line in rest[0].splitlines()))
     fields = getattr(kind, "__annotations__", {})
     if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
-        print("\n" + ", ".join(f"`{name}`" for name in fields))
+        said = field_comments(kind)
+        print("\n" + "\n".join(f"- `{name}`" + (f": {said[name]}" if name in said else "") for name in fields))
 
 
 def describe_function(name, call) -> None:

@@ -347,15 +347,15 @@ def finite(array: np.ndarray, what: str) -> np.ndarray:
     return array
 
 
-def count(value, what: str, least: int = 0) -> int:
+def count(value, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
     """A whole number that is not too small."""
     import operator
     try:
         whole = operator.index(value)
     except TypeError:
         raise _errors.ArgumentError(f"{what} is {value!r}; it has to be a whole number") from None
-    if not least <= whole < 2**31:
-        raise _errors.ArgumentError(f"{what} is {whole}; it has to be {least} to {2**31 - 1}")
+    if not least <= whole <= most:
+        raise _errors.ArgumentError(f"{what} is {whole}; it has to be {least} to {most}")
     return whole
 
 
@@ -380,7 +380,16 @@ def stoppable():
         before(*hit[0])
 
 
-class Handle:
+class Bound:
+    """Something that holds pointers of the library's: there is one of it."""
+
+    def __reduce_ex__(self, protocol):
+        raise _errors.MisuseError(f"a {type(self).__name__} cannot be pickled or copied; a Scene can, "
+                                  "and what is made of that in another process does the same to the "
+                                  "bit")
+
+
+class Handle(Bound):
     """A pointer of the library's with its end, used by one thread at a time."""
 
     def __init__(self, pointer: C.c_void_p, destroy, what: str, keep=None):

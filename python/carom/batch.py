@@ -12,7 +12,7 @@ from .sim import Sim
 
 
 class BatchRun(Run):
-    """Runs of a Batch: states [K, T+1, S], and their derivatives."""
+    """Runs of a Batch: states [K, T+1, S], their parts, and their derivatives."""
 
     def __len__(self) -> int:
         """How many runs."""
@@ -59,8 +59,9 @@ class Batch(Runs):
         self._theta = theta
 
     def step(self, controls=None) -> np.ndarray:
-        """One step of all with controls [K, C]; gives the states [K, S]. Nothing is kept."""
-        if controls is not None:
+        """One step of all with controls [K, C], or a dict by name of arrays [K, c] or [c]; gives the
+        states [K, S]. Nothing is kept."""
+        if controls is not None and not isinstance(controls, dict):
             controls = numbers(controls, (self.count, self.control_size), "controls")[:, None]
         controls = self._control_of(controls, 1)
         out = np.empty((self.count, 1, self.state_size))
@@ -82,7 +83,11 @@ class Batch(Runs):
     def rollout(self, controls=None, *, steps: "int | None" = None,
                 seconds: "float | None" = None, state=None, step: int = 0, theta=None,
                 keep: bool = True) -> BatchRun:
-        """Runs from the start of the scene, or from states [K, S]; as Sim.rollout, for all."""
+        """Runs from the start of the scene, or from states [K, S]; as Sim.rollout, for all.
+
+        controls  [K, T, C], or a dict by name of arrays [K, T, c], [K, c] or [c]; None: all 0
+        theta     [K, P], [P], or a dict by name of numbers for all or of each item
+        """
         controls = self._control_of(controls, self._steps(steps, seconds))
         states, start, slots = self._rolled(controls, state, step, theta, keep)
         return BatchRun(self, states, controls.copy(), self._theta.copy(), start, step, slots)

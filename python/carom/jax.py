@@ -83,6 +83,10 @@ def _backward(sim, first, kept, bars):
 _rollout.defvjp(_forward, _backward)
 
 
+def _fits(shape: tuple, wanted: tuple) -> bool:
+    return len(shape) == len(wanted) and all(w in (None, n) for n, w in zip(shape, wanted))
+
+
 def rollout(sim: "Sim | Batch", controls, state=None, theta=None, *, first: int = 0):
     """All states [T+1, S] of a run with controls [T, C].
 
@@ -92,8 +96,18 @@ def rollout(sim: "Sim | Batch", controls, state=None, theta=None, *, first: int 
     if not isinstance(sim, (Sim, Batch)):
         raise _errors.ArgumentError(f"sim is {type(sim).__name__}; it has to be a carom.Sim or a "
                                     "carom.Batch")
-    dtype = _type()
+    if controls is None:
+        raise _errors.ArgumentError("controls is None; they say how many steps: jnp.zeros((T, "
+                                    "sim.control_size)) is none at all")
+    dtype, lead = _type(), sim._lead
     arrays = [None if a is None else jnp.asarray(a, dtype) for a in (controls, state, theta)]
+    wanted = (("controls", lead + (None, sim.control_size)), ("state", lead + (sim.state_size,)),
+              ("theta", lead + (sim.theta_size,)))
+    for (name, shape), array in zip(wanted, arrays):  # here, for from inside XLA it is hard to read
+        shapes = [shape] if name == "controls" else [shape, shape[len(lead):]]
+        if array is not None and not any(_fits(array.shape, s) for s in shapes):
+            raise _errors.ArgumentError(f"{name} has the shape {array.shape}; it has to be "
+                                        + str(shape).replace("None", "T"))
     return _rollout(sim, int(first), *arrays)
 
 

@@ -8,8 +8,8 @@ from typing import Callable
 import numpy as np
 
 from . import _errors
-from ._library import (PROGRESS, STOP, CheckReportC, CheckRow, OptimizeReportC, ParameterInfo, at,
-                       call, count, f64, lib, make, numbers, stoppable, take_text)
+from ._library import (PROGRESS, STOP, Bound, CheckReportC, CheckRow, OptimizeReportC,
+                       ParameterInfo, at, call, count, f64, lib, make, numbers, stoppable, take_text)
 from .scene import Scene, as_scene
 
 METHODS = ("lbfgs", "gd", "adam")
@@ -29,10 +29,26 @@ class CheckReport:
     failed: int
     gradient: dict            #: by parameter
     errors: dict              #: max_relative_error by parameter
+    noise: dict               #: by parameter: the share of that which the differences may have
+    worst: dict               #: by parameter: number in it, its gradient and its difference
+    judged: dict              #: by parameter: whether any moved run came to its end
 
     def __bool__(self) -> bool:
         """Whether the gradient is right to a millionth."""
-        return self.max_relative_error <= 1e-6
+        return self.max_relative_error <= 1e-6 and all(self.judged.values())
+
+    def __str__(self) -> str:
+        lines = [f"objective {self.value:.9g}, {self.evaluations} runs"]
+        for name, error in self.errors.items():
+            said = "not judged: the moved runs fail" if not self.judged[name] else "good"
+            if error > 1e-6:
+                at, exact, difference = self.worst[name]
+                said = (f"OFF: number {at}: gradient {exact:.12g}, difference {difference:.12g}; "
+                        f"differences agree to {self.noise[name]:.1g}")
+                if self.noise[name] >= 0.3 * error:
+                    said += ", no better: another step may tell"
+            lines.append(f"  {name:28} {error:9.2g}  {said}")
+        return "\n".join(lines)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +65,7 @@ class OptimizeReport:
     parameters: dict          #: its parts by name
 
 
-class Problem:
+class Problem(Bound):
     """The objective of a scene as a function of theta, the vector of the parameters it lists.
 
         problem = carom.Problem("examples/two_cubes.json")
@@ -70,7 +86,7 @@ class Problem:
         options = lib.carom_problem_default()
         options.steps = 0 if steps is None else count(steps, "steps", 1)
         options.worker_count = count(workers, "workers", 1)
-        options.tape_memory = 0 if memory is None else int(memory)
+        options.tape_memory = 0 if memory is None else count(memory, "memory", 0, 2**62)
         options.stop = self._stop
         with self._model.use() as m:
             self._handle = make(lib.carom_problem_create, m, C.byref(options), keep=self._model,
@@ -154,8 +170,15 @@ class Problem:
         self._run(lib.carom_problem_check, at(theta), C.byref(options), at(bar), rows,
                   C.byref(report))
         told = {name: getattr(report, name) for name, _ in report._fields_}
-        errors = {n: rows[i].max_relative_error for i, n in enumerate(self._slices)}
-        return CheckReport(**told, gradient=self._named(bar), errors=errors)
+        row = {n: rows[i] for i, n in enumerate(self._slices)}
+        return CheckReport(
+            **told, gradient=self._named(bar),
+            errors={n: r.max_relative_error for n, r in row.items()},
+            noise={n: r.noise for n, r in row.items()},
+            worst={n: (r.worst - self._slices[n].start, r.worst_exact, r.worst_difference)
+                   for n, r in row.items()},
+            judged={n: not (r.failed > 0 and r.failed + r.kinks >= r.checked)
+                    for n, r in row.items()})
 
     def optimize(self, theta=None, *, method: str = "lbfgs", iterations: "int | None" = None,
                  rate: "float | None" = None, momentum: "float | None" = None,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _errors
-from ._library import (BodyInfo, Handle, ParameterInfo, at, call, count, finite, lib, make,
+from ._library import (BodyInfo, Bound, Handle, ParameterInfo, at, call, count, finite, lib, make,
                        numbers)
 from .scene import Scene, _parameter, as_scene
 
@@ -199,7 +199,7 @@ def _piece(view: np.ndarray) -> np.ndarray:
     return view if view.flags.c_contiguous else np.ascontiguousarray(view)
 
 
-class Runs:
+class Runs(Bound):
     """What Sim and Batch share. Arrays of a Batch have its items as their first axis."""
 
     _kind = "carom_rollout_"  # functions of the library
@@ -375,14 +375,22 @@ class Runs:
         return None if value is None else self._shaped(value, (self.state_size,), "state")
 
     def _named(self, value: dict, base: np.ndarray) -> np.ndarray:
-        """base [P] with what a dict by names says."""
+        """base [lead, P] with what a dict by names says, each for all or [lead, ...]."""
         theta = base.copy()
         for name, part in value.items():
             if name not in self._slices:
                 raise _errors.ArgumentError(f"there is no parameter {name!r}; there are: "
                                             + (", ".join(self._slices) or "none"))
             where = self._slices[name]
-            theta[..., where] = numbers(np.ravel(part), (where.stop - where.start,), name)
+            width, shape = where.stop - where.start, np.shape(part)
+            lead = theta.shape[:-1]
+            if np.size(part) == width:  # for all
+                theta[..., where] = numbers(np.ravel(part), (width,), name)
+            elif lead and shape[:len(lead)] == lead and np.size(part) == width * lead[0]:
+                theta[..., where] = numbers(np.reshape(part, lead + (width,)), lead + (width,), name)
+            else:
+                raise _errors.ArgumentError(f"{name} has the shape {shape}; it has to be ({width},)"
+                                            + (f" or {lead + (width,)}" if lead else ""))
         return theta
 
     def _theta_of(self, value) -> np.ndarray:
@@ -401,7 +409,8 @@ class Runs:
         return None if steps is None else count(steps, "steps")
 
     def _control_of(self, value, steps: "int | None") -> np.ndarray:
-        """Controls [lead, T, C] from an array, or a dict of arrays [lead, T, c] or [c] by name."""
+        """Controls [lead, T, C] from an array, or a dict of arrays [lead, T, c], [lead, c] or [c] by
+        name."""
         if isinstance(value, dict):
             return self._controls_named(value, steps)
         if value is None:
@@ -425,6 +434,9 @@ class Runs:
         for name, part in parts.items():
             where = self._built.controls[name]
             width = where.stop - where.start
+            if self._lead and part.ndim == whole - 1:  # of each item, in all steps
+                out[..., where] = numbers(part, self._lead + (width,), name)[..., None, :]
+                continue
             shape = self._lead + (steps, width) if part.ndim == whole else (width,)
             out[..., where] = numbers(part, shape, name)
         return out
@@ -590,7 +602,54 @@ class _Use:
         return self._inner.__exit__(*exception)
 
 
-class Run:
+def by_body(built: Compiled, frames: np.ndarray, nodes: "np.ndarray | None", cloth=None):
+    """[..., body, k] from what frames have and the mean of what nodes have."""
+    out = np.empty(frames.shape[:-2] + (len(built.bodies), frames.shape[-1]))
+    for b in built.bodies:
+        if b.kind != "cloth":
+            out[..., b.index, :] = frames[..., b.frame, :]
+        elif nodes is None:
+            out[..., b.index, :] = cloth
+        else:
+            out[..., b.index, :] = nodes[..., b.nodes.start:b.nodes.stop, :].mean(axis=-2)
+    return out
+
+
+class Bars:
+    """dL/d(states) of a run, by parts: arrays to fill. Those of bodies count every body, and what is
+    put on a cloth's position or velocity is shared among its nodes. Of a Batch its items come
+    first."""
+
+    NAMES = ("positions", "quaternions", "velocities", "angular_velocities", "nodes",
+             "node_velocities")
+
+    def __init__(self, run: "Run"):
+        self._built, self._lead = run._runs._built, run.states.shape[:-1]
+        bodies, nodes = len(self._built.bodies), self._built.nodes
+        self.positions = np.zeros(self._lead + (bodies, 3))           #: [T+1, body, 3]
+        self.quaternions = np.zeros(self._lead + (bodies, 4))         #: [T+1, body, 4]
+        self.velocities = np.zeros(self._lead + (bodies, 3))          #: [T+1, body, 3]
+        self.angular_velocities = np.zeros(self._lead + (bodies, 3))  #: [T+1, body, 3]
+        self.nodes = np.zeros(self._lead + (nodes, 3))                #: [T+1, node, 3]
+        self.node_velocities = np.zeros(self._lead + (nodes, 3))      #: [T+1, node, 3]
+
+    @property
+    def flat(self) -> np.ndarray:
+        """[T+1, S], as the run's states."""
+        index = [b.index for b in self._built.bodies if b.kind != "cloth"]
+        nodes, speeds = self.nodes.copy(), self.node_velocities.copy()
+        for b in self._built.bodies:
+            if b.kind == "cloth":
+                where = slice(b.nodes.start, b.nodes.stop)
+                nodes[..., where, :] += self.positions[..., b.index, None, :] / len(b.nodes)
+                speeds[..., where, :] += self.velocities[..., b.index, None, :] / len(b.nodes)
+        return np.concatenate([part.reshape(self._lead + (-1,)) for part in (
+            self.positions[..., index, :], self.quaternions[..., index, :],
+            self.velocities[..., index, :], self.angular_velocities[..., index, :], nodes,
+            speeds)], axis=-1)
+
+
+class Run(Bound):
     """States that came out, and their derivatives: what Trajectory and BatchRun share."""
 
     def __init__(self, runs: Runs, states, controls, theta, start, step, slots):
@@ -605,8 +664,48 @@ class Run:
 
     @property
     def parts(self) -> State:
-        """States by their parts, as views."""
+        """States by their parts, as views; bodies that are not cloth by Body.frame."""
         return self._runs.split(self.states)
+
+    @property
+    def times(self) -> np.ndarray:
+        """[T+1] s."""
+        return (self._step + np.arange(self.states.shape[-2])) * self._runs.dt
+
+    @property
+    def positions(self) -> np.ndarray:
+        """[T+1, body, 3] m: centres of mass, of cloth centroids. Here and below of a Batch with its
+        items first."""
+        return by_body(self._runs._built, self.parts.positions, self.parts.nodes)
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """[T+1, body, 3] m/s."""
+        return by_body(self._runs._built, self.parts.velocities, self.parts.node_velocities)
+
+    @property
+    def quaternions(self) -> np.ndarray:
+        """[T+1, body, 4] w, x, y, z."""
+        return by_body(self._runs._built, self.parts.quaternions, None, (1.0, 0.0, 0.0, 0.0))
+
+    @property
+    def angular_velocities(self) -> np.ndarray:
+        """[T+1, body, 3] rad/s, world axes."""
+        return by_body(self._runs._built, self.parts.angular_velocities, None, (0.0, 0.0, 0.0))
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """[T+1, node, 3] m, of cloth: a view."""
+        return self.parts.nodes
+
+    @property
+    def node_velocities(self) -> np.ndarray:
+        """[T+1, node, 3] m/s: a view."""
+        return self.parts.node_velocities
+
+    def zeros(self) -> Bars:
+        """Room for dL/d(states), all 0: fill its parts and hand it to vjp."""
+        return Bars(self)
 
     def _kept(self) -> np.ndarray:
         if self._slots is None:
@@ -616,6 +715,17 @@ class Run:
         return self._slots
 
     def _bars(self, bars) -> np.ndarray:
+        if isinstance(bars, Bars):
+            bars = bars.flat
+        if isinstance(bars, dict):
+            filled = Bars(self)
+            for name, value in bars.items():
+                if name not in Bars.NAMES:
+                    raise _errors.ArgumentError(f"there is no {name!r}; there are: "
+                                                + ", ".join(Bars.NAMES))
+                part = getattr(filled, name)
+                part[...] = numbers(value, part.shape, name)
+            bars = filled.flat
         shape = self.states.shape
         if np.ndim(bars) == len(shape) - 1:  # of the last state alone
             last = numbers(bars, shape[:-2] + shape[-1:], "bars")
@@ -624,8 +734,13 @@ class Run:
         return finite(numbers(bars, shape, "bars"), "bars")
 
     def vjp(self, bars: Any) -> Gradient:
-        """dL/d(state at the start, controls, parameters), given dL/d(states): as the states, or of
-        the last ones alone."""
+        """dL/d(state at the start, controls, parameters), given dL/d(states).
+
+        bars  [T+1, S]; or [S] of the last state; or zeros() with its parts filled; or a dict by
+              names of parts, {"positions": [T+1, body, 3], "nodes": ...}; of a Batch with its items
+              first. A cloth's position is its centroid. The part of quaternions is that of the
+              direction of each.
+        """
         slots, bars = self._kept(), self._bars(bars)
         return self._runs._back(slots, bars, self.theta, self._start is None)
 
@@ -639,7 +754,7 @@ class Run:
         """
         slots, runs = self._kept(), self._runs
         if isinstance(theta, dict):
-            theta = runs._named(theta, np.zeros(runs._theta_size))
+            theta = runs._named(theta, np.zeros(runs._lead + (runs._theta_size,)))
         given = {}
         lead = len(runs._lead)
         for name, value, shape in (("state", state, (runs.state_size,)),

@@ -95,6 +95,12 @@ def _json(value, what: str) -> bytes:
         raise _errors.SceneError(f"{what} cannot be written as JSON: {error}") from None
 
 
+def _unpickled(text: str, folder: str, name) -> "Scene":
+    scene = Scene(json.loads(text), folder=folder)
+    scene._name = name
+    return scene
+
+
 class Scene:
     """An editable description of a world, its bodies and what is asked of them.
 
@@ -155,6 +161,15 @@ class Scene:
     def _parse(self, data: bytes) -> None:
         self._handle = make(lib.carom_scene_parse, data, len(data), os.fsencode(self._folder),
                             destroy=lib.carom_scene_destroy, what="scene")
+
+    def __reduce__(self):
+        return _unpickled, (self.text(), os.path.abspath(self._folder), self._name)
+
+    def __copy__(self) -> "Scene":
+        return Scene(self)
+
+    def __deepcopy__(self, memo) -> "Scene":
+        return Scene(self)
 
     def text(self) -> str:
         """The scene as JSON text."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _errors
 from ._library import Contact, at, call, count, i32, lib, make, numbers
-from .runs import Body, Compiled, Gradient, Runs, State, split
+from .runs import Body, Compiled, Gradient, Runs, State, by_body, split
 from .scene import Scene
 
 __all__ = ["Sim", "Body", "Compiled", "Gradient", "State", "split"]
@@ -198,24 +198,17 @@ class Sim(Runs):
         other.theta = self._theta
         return other
 
+    def __copy__(self) -> "Sim":
+        return self.copy()
+
+    def __deepcopy__(self, memo) -> "Sim":
+        return self.copy()
+
     def __repr__(self) -> str:
         if self._handle.closed:
             return "<carom.Sim, closed>"
         return (f"<carom.Sim of {len(self._built.bodies)} bodies, {self.control_size} controls, "
                 f"{self._theta_size} parameters, dt {self.dt:g} s>")
-
-
-def by_body(built: Compiled, frames: np.ndarray, nodes: "np.ndarray | None", cloth=None):
-    """[..., body, k] from what frames have and the mean of what nodes have."""
-    out = np.empty(frames.shape[:-2] + (len(built.bodies), frames.shape[-1]))
-    for b in built.bodies:
-        if b.kind != "cloth":
-            out[..., b.index, :] = frames[..., b.frame, :]
-        elif nodes is None:
-            out[..., b.index, :] = cloth
-        else:
-            out[..., b.index, :] = nodes[..., b.nodes.start:b.nodes.stop, :].mean(axis=-2)
-    return out
 
 
 CONTACT = np.dtype([("body", np.int32, 2), ("point", float, 3), ("normal", float, 3),

@@ -7,12 +7,15 @@ from typing import Callable
 import numpy as np
 
 from . import _errors
-from ._library import (CONTROL, FEEL, BodyGradient, GradientC, TapeListener, at, call, count,
+from ._library import (CONTROL, FEEL, BodyGradient, Bound, GradientC, TapeListener, at, call, count,
                        lib, make, numbers)
 from .sim import Compiled
 
 
-class Tape:
+WORLD = ("gravity", "wind", "vertices", "forces", "torques")  # beside the bodies, in a gradient
+
+
+class Tape(Bound):
     """Records a run step by step and goes through it backward, in as much memory as you say.
 
         tape = carom.Tape("tower.json", memory=64 << 20)
@@ -27,12 +30,17 @@ class Tape:
 
     def __init__(self, scene, *, memory: "int | None" = None, workers: int = 1):
         self._built = Compiled(scene, (), ())
+        for name in WORLD:
+            if name in self._built.by_name:
+                raise _errors.ArgumentError(f"a body is named {name!r}, which is the world's part of "
+                                            "a tape's gradient; give it another name")
         workers = count(workers, "workers", 1)
         with self._built.model.use() as m:
             self._sim = make(lib.carom_sim_create, m, workers, keep=self._built.model,
                              destroy=lib.carom_sim_destroy, what="Tape")
             self._handle = make(lib.carom_tape_create, m, workers,
-                                0 if memory is None else count(memory, "memory"), keep=self._sim,
+                                0 if memory is None else count(memory, "memory", 0, 2**62),
+                                keep=self._sim,
                                 destroy=lib.carom_tape_destroy, what="Tape")
 
     @property

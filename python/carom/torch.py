@@ -89,6 +89,9 @@ def rollout(sim: "Sim | Batch", controls: torch.Tensor, state: "torch.Tensor | N
     state  [S] to begin in, after `first` steps; None: the start of the scene, at theta
     theta  [P] parameters; None: as the sim has them
     """
+    if controls is None:
+        raise _errors.ArgumentError("controls is None; they say how many steps: torch.zeros(T, "
+                                    "sim.control_size, dtype=torch.float64) is none at all")
     _check(sim, {"controls": controls, "state": state, "theta": theta})
     return _Rollout.apply(sim, first, controls, state, theta)
 
@@ -100,6 +103,8 @@ def step(sim: "Sim | Batch", state: torch.Tensor, control: torch.Tensor,
     A pure function: what the sim did before has no influence. step is how many steps there were
     before this one; only scripts and forces per step go by it.
     """
+    if control is None or state is None:
+        raise _errors.ArgumentError("state and control are needed; zeros are no control at all")
     _check(sim, {"state": state, "control": control, "theta": theta})
     states = _Rollout.apply(sim, step, control.unsqueeze(-2), state, theta)
     return states.select(-2, 1)

@@ -6,15 +6,14 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import Any
 
 import ctypes as C
 import numpy as np
 
 from . import _errors
-from ._library import at, call, i32, lib, make, numbers
-from .runs import Gradient, Run
-from .sim import Sim, by_body, read_contacts
+from ._library import at, call, i32, lib, make
+from .runs import Run
+from .sim import Sim, read_contacts
 
 
 class Trajectory(Run):
@@ -39,41 +38,6 @@ class Trajectory(Run):
     def __len__(self) -> int:
         """How many steps."""
         return len(self.controls)
-
-    @property
-    def times(self) -> np.ndarray:
-        """[T+1] s."""
-        return (self._step + np.arange(len(self) + 1)) * self._sim.dt
-
-    @property
-    def positions(self) -> np.ndarray:
-        """[T+1, body, 3] m: centres of mass, of cloth centroids."""
-        return by_body(self._sim._built, self.parts.positions, self.parts.nodes)
-
-    @property
-    def velocities(self) -> np.ndarray:
-        """[T+1, body, 3] m/s."""
-        return by_body(self._sim._built, self.parts.velocities, self.parts.node_velocities)
-
-    @property
-    def quaternions(self) -> np.ndarray:
-        """[T+1, body, 4] w, x, y, z."""
-        return by_body(self._sim._built, self.parts.quaternions, None, (1.0, 0.0, 0.0, 0.0))
-
-    @property
-    def angular_velocities(self) -> np.ndarray:
-        """[T+1, body, 3] rad/s, world axes."""
-        return by_body(self._sim._built, self.parts.angular_velocities, None, (0.0, 0.0, 0.0))
-
-    @property
-    def nodes(self) -> np.ndarray:
-        """[T+1, node, 3] m, of cloth: a view."""
-        return self.parts.nodes
-
-    @property
-    def node_velocities(self) -> np.ndarray:
-        """[T+1, node, 3] m/s: a view."""
-        return self.parts.node_velocities
 
     def __repr__(self) -> str:
         return (f"<carom.Trajectory of {len(self)} steps, {self.times[0]:g} to {self.times[-1]:g} "
@@ -167,74 +131,11 @@ class Trajectory(Run):
         return ('<iframe style="width:100%;height:480px;border:0" srcdoc="'
                 + html.escape(page, quote=True) + '"></iframe>')
 
-    # ---- derivatives
-
-    def zeros(self) -> "Bars":
-        """Room for dL/d(states), all 0: fill its parts and hand it to vjp."""
-        return Bars(self)
-
-    def _bars(self, bars) -> np.ndarray:
-        if isinstance(bars, Bars):
-            bars = bars.flat
-        if isinstance(bars, dict):
-            filled = Bars(self)
-            for name, value in bars.items():
-                if name not in Bars.NAMES:
-                    raise _errors.ArgumentError(f"there is no {name!r}; there are: "
-                                                + ", ".join(Bars.NAMES))
-                part = getattr(filled, name)
-                part[...] = numbers(value, part.shape, name)
-            bars = filled.flat
-        return super()._bars(bars)
-
-    def vjp(self, bars: Any) -> Gradient:
-        """dL/d(state at the start, controls, parameters), given dL/d(states).
-
-        bars  [T+1, S]; or [S] of the last state; or zeros() with its parts filled; or a dict by
-              names of parts, {"positions": [T+1, body, 3], "nodes": ...}. A cloth's position is
-              its centroid. The part of quaternions is that of the direction of each.
-        """
-        return super().vjp(bars)
-
     def __enter__(self) -> "Trajectory":
         return self
 
     def __exit__(self, *exception) -> None:
         self.close()
-
-
-class Bars:
-    """dL/d(states) of a Trajectory, by parts: arrays to fill. Those of bodies count every body, and
-    what is put on a cloth's position or velocity is shared among its nodes."""
-
-    NAMES = ("positions", "quaternions", "velocities", "angular_velocities", "nodes",
-             "node_velocities")
-
-    def __init__(self, run: Trajectory):
-        self._built, many = run._sim._built, len(run.states)
-        bodies = len(self._built.bodies)
-        self.positions = np.zeros((many, bodies, 3))           #: [T+1, body, 3]
-        self.quaternions = np.zeros((many, bodies, 4))         #: [T+1, body, 4]
-        self.velocities = np.zeros((many, bodies, 3))          #: [T+1, body, 3]
-        self.angular_velocities = np.zeros((many, bodies, 3))  #: [T+1, body, 3]
-        self.nodes = np.zeros((many, self._built.nodes, 3))    #: [T+1, node, 3]
-        self.node_velocities = np.zeros((many, self._built.nodes, 3))  #: [T+1, node, 3]
-
-    @property
-    def flat(self) -> np.ndarray:
-        """[T+1, S], as Trajectory.states."""
-        rigid = [b for b in self._built.bodies if b.kind != "cloth"]
-        index = [b.index for b in rigid]
-        nodes, speeds = self.nodes.copy(), self.node_velocities.copy()
-        for b in self._built.bodies:
-            if b.kind == "cloth":
-                where = slice(b.nodes.start, b.nodes.stop)
-                nodes[:, where] += self.positions[:, b.index, None] / len(b.nodes)
-                speeds[:, where] += self.velocities[:, b.index, None] / len(b.nodes)
-        many = len(self.positions)
-        return np.concatenate([part.reshape(many, -1) for part in (
-            self.positions[:, index], self.quaternions[:, index], self.velocities[:, index],
-            self.angular_velocities[:, index], nodes, speeds)], axis=1)
 
 
 def find_program() -> str:

@@ -107,3 +107,28 @@ def test_batch_costs_what_its_steps_cost(slide):
     # by one worker: what two cost each other is the machine's affair (throughput.py shows it)
     for what, (loop, batch) in throughput.measure(slide, enough=0.9).items():
         assert loop / batch > 0.9, (what, loop, batch)
+
+
+def test_names_and_parts_as_of_one_run(sheet):
+    sim = carom.Sim(sheet, parameters=["ball.mass", "ball.velocity"], controls=["ball.force"])
+    batch = carom.Batch(sim, 3, parameters=["ball.mass", "ball.velocity"])
+    rng = np.random.default_rng(2)
+    force, velocity = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    runs = batch.rollout({"ball.force": force}, steps=6, theta={"ball.velocity": velocity, "ball.mass": 0.4})
+    bars = runs.zeros()
+    bars.positions[:, -1] = rng.normal(size=bars.positions[:, -1].shape)
+    bars.nodes[:, 2] = 1.0
+    grad, d = runs.vjp(bars), runs.jvp(theta={"ball.mass": 1.0, "ball.velocity": velocity})
+    whole = runs.vjp({"positions": bars.positions, "nodes": bars.nodes})
+    assert np.array_equal(grad.theta, whole.theta) and np.array_equal(grad.state, whole.state)
+    assert runs.positions.shape == (3, 7, len(sim.bodies), 3) and runs.times.shape == (7,)
+    batch.reset().step({"ball.force": force})
+    for i in range(3):
+        run = sim.rollout({"ball.force": force[i]}, steps=6, theta={"ball.velocity": velocity[i], "ball.mass": 0.4})
+        assert np.array_equal(run.states, runs.states[i]) and np.array_equal(run.positions, runs.positions[i])
+        assert np.array_equal(run.velocities, runs.velocities[i]) and np.array_equal(run.nodes, runs.nodes[i])
+        assert np.array_equal(run.vjp({"positions": bars.positions[i], "nodes": bars.nodes[i]}).theta, grad.theta[i])
+        assert np.array_equal(run.jvp(theta={"ball.mass": 1.0, "ball.velocity": velocity[i]}), d[i])
+        assert np.array_equal(run.states[1], batch.state[i])
+    with pytest.raises(carom.ArgumentError, match=r"\(5, 3\); it has to be \(3,\) or \(3, 3\)"):
+        batch.rollout(steps=2, theta={"ball.velocity": np.zeros((5, 3))})

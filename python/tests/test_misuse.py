@@ -221,3 +221,73 @@ def test_making_and_dropping_objects_leaks_nothing(slide):
     gc.collect()
     if before:
         assert resident() - before < 4 << 20
+
+
+def test_a_child_that_was_forked_off_goes_on():
+    program = ("import os, signal, sys, carom\n"
+               "def states(): return carom.Batch(sys.argv[1], 4, workers=2).rollout(steps=3).states\n"
+               "mine = states()\n"
+               "child = os.fork()\n"
+               "if child == 0:\n"
+               "    signal.alarm(60)\n"
+               "    os._exit(0 if (states() == mine).all() else 3)\n"
+               "sys.exit(os.waitpid(child, 0)[1] != 0)\n")
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program, os.path.join(root, "examples", "throw.json")],
+                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)), timeout=120, check=False)
+    assert done.returncode == 0
+
+
+def test_scenes_can_be_pickled_and_copied_and_nothing_else(slide, sim):
+    import copy
+    import pickle
+    scene = carom.Scene(slide)
+    for again in (pickle.loads(pickle.dumps(scene)), copy.copy(scene), copy.deepcopy(scene)):
+        assert again.text() == scene.text()
+    run = sim.rollout(steps=2)
+    for thing in (sim, run, carom.Batch(slide, 2)):
+        with pytest.raises(carom.MisuseError, match="cannot be pickled"):
+            pickle.dumps(thing)
+    with pytest.raises(carom.MisuseError):
+        copy.copy(run)
+    other = copy.copy(sim)
+    other.close()
+    assert np.array_equal(sim.rollout(steps=2).states, run.states)
+
+
+def test_numbers_of_memory(slide):
+    carom.Tape(slide, memory=4 << 30).close()
+    for bad in (-1, "64", 1.5):
+        with pytest.raises(carom.ArgumentError):
+            carom.Tape(slide, memory=bad)
+    with pytest.raises(carom.ArgumentError):
+        carom.Tape(dict(slide, bodies=[dict(slide["bodies"][0], name="gravity")]))
+
+
+def test_parameters_that_say_the_same_twice(slide):
+    for names in (["box.mass", "box.mass"], ["box.mass", "box.density"], ["world.gravity", "world.gravity"]):
+        with pytest.raises(carom.Error, match="twice|follows from"):
+            carom.Sim(slide, parameters=names)
+    sim = carom.Sim(slide, parameters=["box.inertia"])
+    for bad, said in (([1, 1, 5], r"inertia\[2\] of \"box\" is 5; it has to be no larger"),
+                      ([1, 1, -5], r"inertia\[2\] of \"box\" is -5; it has to be above 0")):
+        with pytest.raises(carom.Error, match=said):
+            sim.rollout(steps=1, theta=bad)
+
+
+def test_moduli_have_to_go_together(sheet):
+    sim = carom.Sim(sheet, parameters=["sheet.c12"])
+    with pytest.raises(carom.Error, match="release energy"):
+        sim.rollout(steps=1, theta=[5000.0])
+    assert len(sim.rollout(steps=1)) == 1
+
+
+def test_options_of_an_optimisation(examples):
+    problem = carom.Problem(str(examples / "two_cubes.json"))
+    for bad in (dict(tolerance=float("nan")), dict(method="gd", rate=-1), dict(method="gd", momentum=5)):
+        with pytest.raises(carom.ArgumentError):
+            problem.optimize(**bad)
+    scene = carom.Scene(str(examples / "two_cubes.json")).dict()
+    del scene["parameters"]
+    with pytest.raises(carom.ArgumentError, match="no parameters"):
+        carom.optimize(scene)

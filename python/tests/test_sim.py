@@ -384,3 +384,53 @@ def test_reference_page_has_every_name(examples):
         for part in dir(thing):
             if not part.startswith("_") and callable(getattr(thing, part)):
                 assert f".{part}(" in page, f"{name}.{part}: run tools/update_docs.sh"
+
+
+def test_mass_and_inertia_are_what_is_said(slide):
+    """Together, too: moments go with the mass only where nobody asks for them."""
+    sim = carom.Sim(slide, parameters=["box.mass", "box.inertia"], controls=["box.torque", "box.force"])
+    mass, moments = 16.0, np.array([0.10, 0.11, 0.12])
+    theta = np.array([mass, *moments])
+    turn = {"box.torque": [0.0, 0.0, 0.3], "box.force": [0.0, 0.0, 400.0]}
+    free = dict(slide, bodies=[dict(slide["bodies"][1], position=[0, 0, 5], euler_degrees=[0, 0, 0])])
+    sim = carom.Sim(free, parameters=["box.mass", "box.inertia"], controls=list(turn))
+    run = sim.rollout(turn, steps=3, theta=theta)
+    by_hand = dict(free, bodies=[dict(free["bodies"][0], mass=mass, inertia=list(moments))])
+    other = carom.Sim(by_hand, controls=list(turn)).rollout(turn, steps=3)
+    order = np.argsort(sim.body("box").inertia)  # of the mesh; by hand they are those of the axes
+    if np.array_equal(order, [0, 1, 2]):
+        assert np.allclose(run.states, other.states, rtol=0, atol=1e-12)
+    w = np.random.default_rng(0).normal(size=run.states.shape)
+    grad = run.vjp(w).theta
+    for i in range(4):
+        h = 1e-6 * theta[i]
+        d = [np.vdot(w, sim.rollout(turn, steps=3, theta=theta + s * h * np.eye(4)[i], keep=False).states) for s in (1, -1)]
+        assert abs((d[0] - d[1]) / (2 * h) - grad[i]) < 1e-5 * np.abs(grad).max()
+    direction = np.array([1.0, 0.01, -0.02, 0.03])
+    run = sim.rollout(turn, steps=3, theta=theta)
+    assert np.isclose(np.vdot(w, run.jvp(theta=direction)), grad @ direction, rtol=1e-10)
+    scene, notes = carom.Problem(dict(free, objective={"terms": [{"what": "position", "of": "box"}]},
+                                      parameters=[{"of": "box", "what": "mass"}, {"of": "box", "what": "inertia"}])).apply(theta)
+    assert not notes and np.allclose(carom.Sim(scene).body("box").inertia, moments, rtol=1e-12)
+
+
+def test_applied_numbers_give_the_same_value(sheet):
+    """What apply writes is the scene that theta means."""
+    goal = {"terms": [{"what": "position", "of": "sheet"}, {"what": "position", "of": "ball"}]}
+    for what, value in (("poisson", 0.1), ("stretch", 500.0), ("bend", 2e-3)):
+        for body in ({}, {"c11": 350.0, "c22": 350.0, "c12": 105.0, "c33": 122.5}):
+            if body and what == "bend":
+                continue
+            scene = dict(sheet, bodies=[dict(sheet["bodies"][0], **body), *sheet["bodies"][1:]], objective=goal,
+                         parameters=[{"of": "sheet", "what": what}])
+            problem = carom.Problem(scene, steps=8)
+            applied, notes = problem.apply([value])
+            assert not notes
+            assert np.isclose(problem.value([value]), carom.Problem(applied, steps=8).value(problem.theta_scene * 0 + value), rtol=1e-12)
+            assert np.isclose(carom.Problem(applied, steps=8).theta_scene[0], value, rtol=1e-12)
+
+
+def test_check_says_what_it_saw(examples):
+    report = carom.gradcheck(str(examples / "two_cubes.json"))
+    assert report and set(report.noise) == set(report.worst) == set(report.judged) == set(report.errors)
+    assert "good" in str(report)

@@ -1,5 +1,6 @@
 #include "adjoint/parameters_inside.h"
 #include "core/memory.h"
+#include <stdio.h>
 #include <string.h>
 
 // Which of them a slot is of.
@@ -43,6 +44,16 @@ carom_status cr_parameters_refuse(const cr_parameters* p, const cr_parameters_sl
                             cr_goal_parameter_name(slot->what), name_of(p, slot), why);
 }
 
+int cr_parameters_ask(const cr_parameters* p, int32_t what, int32_t body)
+{
+    for (int32_t i = 0; i < p->goal->parameter_count; i++) {
+        if (p->goal->parameter[i].what == what && p->goal->parameter[i].body == body) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 carom_status cr_parameters_no_memory(carom_error* error)
 {
     return cr_status_refuse(error, CAROM_ERR_MEMORY, "no memory for the scene's parameters");
@@ -67,6 +78,11 @@ static carom_status lay_out(cr_parameters* p, carom_error* error)
         cr_parameters_slot* slot = &p->slot[i];
         *slot = (cr_parameters_slot){.what = p->goal->parameter[i].what,
                                      .body = p->goal->parameter[i].body};
+        for (int32_t k = 0; k < i; k++) {
+            if (p->slot[k].what == slot->what && p->slot[k].body == slot->body) {
+                return cr_parameters_refuse(p, slot, "is listed twice", error);
+            }
+        }
         const cr_parameters_kind* kind = kind_of(p, slot);
         const carom_status status = kind->ready ? kind->ready(p, slot, error) : CAROM_OK;
         if (status != CAROM_OK) {
@@ -214,21 +230,34 @@ void cr_parameters_range(const cr_parameters* p, double* start, double* least, d
     }
 }
 
-// What must hold of the numbers of a slot, in words; NULL: all is well.
-static const char* trouble(const cr_parameters_slot* slot, const double* theta)
+// No body has a principal moment larger than the sum of its others by more than round-off.
+static const double moment_slack = 1e-9;
+
+// What must hold of the number *which of a slot, in words; NULL: all is well.
+static const char* trouble(const cr_parameters_slot* slot, const double* theta, int32_t* which)
 {
-    for (int32_t k = 0; k < slot->count; k++) {
-        if (!isfinite(theta[k])) {
+    for (*which = 0; *which < slot->count; ++*which) {
+        if (!isfinite(theta[*which])) {
             return "has to be finite";
         }
     }
+    *which = 0;
     switch (slot->what) {
     case CR_GOAL_OF_MASS:
     case CR_GOAL_OF_DENSITY:
     case CR_GOAL_OF_STRETCH:
         return theta[0] > 0.0 ? NULL : "has to be above 0";
     case CR_GOAL_OF_INERTIA:
-        return theta[0] > 0.0 && theta[1] > 0.0 && theta[2] > 0.0 ? NULL : "have to be above 0";
+        for (; *which < 3; ++*which) {
+            if (!(theta[*which] > 0.0)) {
+                return "has to be above 0";
+            }
+        }
+        *which = theta[1] > theta[0] ? 1 : 0;
+        *which = theta[2] > theta[*which] ? 2 : *which;
+        return theta[0] + theta[1] + theta[2] >= 2.0 * theta[*which] * (1.0 - moment_slack)
+                   ? NULL
+                   : "has to be no larger than the sum of the two other moments";
     case CR_GOAL_OF_FRICTION:
     case CR_GOAL_OF_THICKNESS:
     case CR_GOAL_OF_BEND:
@@ -308,14 +337,28 @@ static int turn_of(const cr_parameters* p, const cr_parameters_slot* slot)
                                                          : 1;
 }
 
+static const char* sheet_name(const cr_parameters* p, int32_t sheet)
+{
+    int32_t body = 0;
+    while (p->model->body_sheet[body] != sheet) {
+        body++;
+    }
+    return p->model->name[body];
+}
+
 carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_error* error)
 {
     for (int32_t i = 0; i < p->goal->parameter_count; i++) {
-        const char* why = trouble(&p->slot[i], theta + p->slot[i].first);
+        int32_t which;
+        const char* why = trouble(&p->slot[i], theta + p->slot[i].first, &which);
         if (why) {
-            return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "%s of \"%.60s\" is %g; it %s",
-                                    cr_goal_parameter_name(p->slot[i].what),
-                                    name_of(p, &p->slot[i]), theta[p->slot[i].first], why);
+            char number[24] = "";
+            if (p->slot[i].count > 1) {
+                snprintf(number, sizeof number, "[%d]", which);
+            }
+            return cr_status_refuse(error, CAROM_ERR_ARGUMENT, "%s%s of \"%.60s\" is %g; it %s",
+                                    cr_goal_parameter_name(p->slot[i].what), number,
+                                    name_of(p, &p->slot[i]), theta[p->slot[i].first + which], why);
         }
     }
     restore(p);
@@ -334,6 +377,14 @@ carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_er
                 return cr_parameters_refuse(p, slot, "lost its volume or the area of a face",
                                             error);
             }
+        }
+    }
+    for (int32_t s = 0; s < p->model->sheet_count; s++) { // moduli have to go together
+        const carom_status status =
+            cr_cloth_material_check(&p->model->material[s], sheet_name(p, s), error);
+        if (status != CAROM_OK) {
+            restore(p);
+            return status;
         }
     }
     follow(p);

@@ -56,6 +56,23 @@ static void write_center(cr_parameters* p, const cr_parameters_slot* slot, const
     cr_vec3_accumulate(m->t0 + 3 * f, cr_mat3_apply(r, moved));
 }
 
+// Moments go with the mass, unless they are asked for themselves.
+static int inertia_is_given(const cr_parameters* p, const cr_parameters_slot* slot)
+{
+    return cr_parameters_ask(p, CR_GOAL_OF_INERTIA, slot->body);
+}
+
+static carom_status ready(cr_parameters* p, const cr_parameters_slot* slot, carom_error* error)
+{
+    if (slot->what == CR_GOAL_OF_DENSITY && cr_parameters_ask(p, CR_GOAL_OF_MASS, slot->body)) {
+        return cr_parameters_refuse(p, slot,
+                                    "cannot be asked for together with its mass: each follows from "
+                                    "the other",
+                                    error);
+    }
+    return CAROM_OK;
+}
+
 static carom_status write(cr_parameters* p, const cr_parameters_slot* slot, const double* theta)
 {
     cr_model* m = p->model;
@@ -85,15 +102,13 @@ static carom_status write(cr_parameters* p, const cr_parameters_slot* slot, cons
     case CR_GOAL_OF_DENSITY: {
         const double factor = theta[0] / p->origin[slot->first];
         m->bodies.mass[f] *= factor;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 && !inertia_is_given(p, slot); i++) {
             inertia[i] *= factor;
         }
         break;
     }
     case CR_GOAL_OF_INERTIA:
-        for (int i = 0; i < 3; i++) {
-            inertia[i] *= theta[i] / p->origin[slot->first + i];
-        }
+        memcpy(inertia, theta, 3 * sizeof(double));
         break;
     case CR_GOAL_OF_CENTER:
         write_center(p, slot, theta);
@@ -131,7 +146,7 @@ static void gather(cr_parameters* p, const cr_parameters_slot* slot, const cr_gr
     case CR_GOAL_OF_MASS:
     case CR_GOAL_OF_DENSITY: {
         double sum = g->mass[f] * m->bodies.mass[f];
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 && !inertia_is_given(p, slot); i++) {
             sum += g->inertia[3 * f + i] * inertia[i];
         }
         out[0] += sum / theta[0];
@@ -139,7 +154,7 @@ static void gather(cr_parameters* p, const cr_parameters_slot* slot, const cr_gr
     }
     case CR_GOAL_OF_INERTIA:
         for (int i = 0; i < 3; i++) {
-            out[i] += g->inertia[3 * f + i] * inertia[i] / theta[i];
+            out[i] += g->inertia[3 * f + i];
         }
         break;
     case CR_GOAL_OF_CENTER: { // p -= delta, t += R_o delta, delta = own (theta - scene)
@@ -184,13 +199,13 @@ static void spread(cr_parameters* p, const cr_parameters_slot* slot, const doubl
     case CR_GOAL_OF_MASS:
     case CR_GOAL_OF_DENSITY:
         g->mass[f] += m->bodies.mass[f] * d[0] / theta[0];
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 && !inertia_is_given(p, slot); i++) {
             g->inertia[3 * f + i] += inertia[i] * d[0] / theta[0];
         }
         break;
     case CR_GOAL_OF_INERTIA:
         for (int i = 0; i < 3; i++) {
-            g->inertia[3 * f + i] += inertia[i] * d[i] / theta[i];
+            g->inertia[3 * f + i] += d[i];
         }
         break;
     case CR_GOAL_OF_CENTER: { // p -= delta, t += R_o delta, delta = own dtheta
@@ -209,6 +224,7 @@ static void spread(cr_parameters* p, const cr_parameters_slot* slot, const doubl
 }
 
 const cr_parameters_kind cr_parameters_frame_kind = {
+    .ready = ready,
     .scene = scene,
     .write = write,
     .gather = gather,

@@ -57,6 +57,8 @@ extern const cr_parameters_kind cr_parameters_script_kind;
 // parameters.c: says why a slot cannot be asked for ...
 carom_status cr_parameters_refuse(const cr_parameters* p, const cr_parameters_slot* slot,
                                   const char* why, carom_error* error);
+// Whether the scene asks for this of a body, too.
+int cr_parameters_ask(const cr_parameters* p, int32_t what, int32_t body);
 // ... or that there is no memory.
 carom_status cr_parameters_no_memory(carom_error* error);
 

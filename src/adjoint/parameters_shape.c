@@ -11,16 +11,6 @@ static const double distinct = 1e-5;
 // Moments that differ by less, relatively, are meant to be what they look like.
 static const double alike = 1e-9;
 
-static int asks(const cr_parameters* p, int32_t what, int32_t body)
-{
-    for (int32_t i = 0; i < p->goal->parameter_count; i++) {
-        if (p->goal->parameter[i].what == what && p->goal->parameter[i].body == body) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 // The vertices of a body as a mesh, in its frame.
 static carom_status take_mesh(cr_parameters* p, int32_t body)
 {
@@ -69,7 +59,7 @@ static carom_status ready_rigid(cr_parameters* p, const cr_parameters_slot* slot
     static const int32_t others[] = {CR_GOAL_OF_MASS, CR_GOAL_OF_DENSITY, CR_GOAL_OF_INERTIA,
                                      CR_GOAL_OF_CENTER};
     for (int k = 0; k < 4; k++) {
-        if (asks(p, others[k], body)) {
+        if (cr_parameters_ask(p, others[k], body)) {
             return cr_parameters_refuse(p, slot,
                                         "cannot be asked for together with its mass, density, "
                                         "inertia or centre of mass",

@@ -184,6 +184,24 @@ static void set_forces(writer* w, const cr_parameters_slot* slot, const char* pa
     set_of(w, path, torque ? "torques" : "forces", theta, slot->count, 3);
 }
 
+// Moduli by what stands for them, and those that the body names itself.
+static void set_stretch(writer* w, const char* path, int32_t body)
+{
+    const cr_cloth_material* m = &w->model->material[w->model->body_sheet[body]];
+    const struct {
+        const char* key;
+        double value;
+    } modulus[] = {{"c11", m->c11}, {"c22", m->c22}, {"c12", m->c12}, {"c33", m->c33}};
+    const double poisson = m->c12 / m->c11, young = m->c11 * (1.0 - poisson * poisson);
+    set_of(w, path, "stretch", &young, 1, 0);
+    set_of(w, path, "poisson", &poisson, 1, 0);
+    for (size_t i = 0; i < sizeof modulus / sizeof *modulus; i++) {
+        if (has(w, body, modulus[i].key)) {
+            set_of(w, path, modulus[i].key, &modulus[i].value, 1, 0);
+        }
+    }
+}
+
 static void set_slot(writer* w, const cr_parameters_slot* slot, const double* theta)
 {
     char path[300];
@@ -225,6 +243,10 @@ static void set_slot(writer* w, const cr_parameters_slot* slot, const double* th
         }
         set_of(w, path, "center_of_mass", theta, 3, 0);
         set_position(w, path, slot->body);
+        break;
+    case CR_GOAL_OF_STRETCH:
+    case CR_GOAL_OF_POISSON:
+        set_stretch(w, path, slot->body);
         break;
     case CR_GOAL_OF_FORCES:
     case CR_GOAL_OF_TORQUES:

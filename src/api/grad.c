@@ -372,6 +372,11 @@ carom_status carom_problem_optimize(carom_problem* problem, const carom_optimize
         return status;
     }
     const size_t n = (size_t)carom_problem_size(problem);
+    if (n == 0) {
+        return cr_status_refuse(error, CAROM_ERR_ARGUMENT,
+                                "the scene lists no parameters to change; give it "
+                                "\"parameters\": [...]");
+    }
     double* numbers = cr_memory_take(4 * n, sizeof *numbers);
     if (!numbers) {
         return cr_status_refuse(error, CAROM_ERR_MEMORY, "not enough memory");
