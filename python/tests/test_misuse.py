@@ -291,3 +291,18 @@ def test_options_of_an_optimisation(examples):
     del scene["parameters"]
     with pytest.raises(carom.ArgumentError, match="no parameters"):
         carom.optimize(scene)
+
+
+def test_theta_may_not_put_bodies_into_each_other(slide):
+    flat = dict(slide, bodies=[slide["bodies"][0], dict(slide["bodies"][1], euler_degrees=[0, 0, 0], position=[0, 0, 0.3])])
+    sim = carom.Sim(flat, parameters=["box.position", "box.thickness"])
+    good = sim.rollout(steps=3, theta=[0, 0, 0.2, 1e-3]).states
+    for bad in ([0, 0, 0.02, 1e-3], [0, 0, -0.01, 1e-3]):
+        with pytest.raises(carom.IntersectingError, match="with these parameters"):
+            sim.rollout(steps=3, theta=bad)
+    assert np.array_equal(sim.rollout(steps=3).states, good)  # theta is what it was
+    assert np.array_equal(sim.theta, [0, 0, 0.2, 1e-3])
+    goal = {"terms": [{"what": "position", "of": "box", "target": [0, 0, 0.02], "at": [0]}]}
+    problem = carom.Problem(dict(flat, objective=goal, parameters=[{"of": "box", "what": "position"}]), steps=2)
+    end, _ = problem.apply(problem.optimize().theta)
+    carom.Sim(end)  # where it ends bodies are apart

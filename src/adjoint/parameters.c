@@ -346,7 +346,7 @@ static const char* sheet_name(const cr_parameters* p, int32_t sheet)
     return p->model->name[body];
 }
 
-carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_error* error)
+static carom_status check(const cr_parameters* p, const double* theta, carom_error* error)
 {
     for (int32_t i = 0; i < p->goal->parameter_count; i++) {
         int32_t which;
@@ -361,6 +361,12 @@ carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_er
                                     name_of(p, &p->slot[i]), theta[p->slot[i].first + which], why);
         }
     }
+    return CAROM_OK;
+}
+
+// Theta into the model, from what the scene has. Where that cannot be, the model is anything.
+static carom_status write_all(cr_parameters* p, const double* theta, carom_error* error)
+{
     restore(p);
     for (int turn = 0; turn < 3; turn++) {
         for (int32_t i = 0; i < p->goal->parameter_count; i++) {
@@ -370,10 +376,6 @@ carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_er
             const cr_parameters_slot* slot = &p->slot[i];
             const cr_parameters_kind* kind = kind_of(p, slot);
             if (kind->write(p, slot, theta + slot->first) != CAROM_OK) {
-                if (kind == &cr_parameters_rest_kind) {
-                    kind->write(p, slot, p->origin + slot->first);
-                }
-                restore(p);
                 return cr_parameters_refuse(p, slot, "lost its volume or the area of a face",
                                             error);
             }
@@ -383,11 +385,25 @@ carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_er
         const carom_status status =
             cr_cloth_material_check(&p->model->material[s], sheet_name(p, s), error);
         if (status != CAROM_OK) {
-            restore(p);
             return status;
         }
     }
     follow(p);
+    return cr_parameters_start(p, theta, error);
+}
+
+carom_status cr_parameters_write(cr_parameters* p, const double* theta, carom_error* error)
+{
+    carom_status status = check(p, theta, error);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    status = write_all(p, theta, error);
+    if (status != CAROM_OK) {
+        carom_error unused;
+        write_all(p, p->theta, &unused); // as it was
+        return status;
+    }
     memcpy(p->theta, theta, (size_t)p->size * sizeof(double));
     return CAROM_OK;
 }

@@ -62,6 +62,8 @@ int cr_parameters_ask(const cr_parameters* p, int32_t what, int32_t body);
 // ... or that there is no memory.
 carom_status cr_parameters_no_memory(carom_error* error);
 
+// parameters_start.c: whether bodies may start where theta puts them, in the model as written.
+carom_status cr_parameters_start(const cr_parameters* p, const double* theta, carom_error* error);
 // parameters_rest.c: memory, and which sheets are of one piece.
 carom_status cr_parameters_rest_init(cr_parameters* p);
 // parameters_edges.c: room for all edges of bodies whose vertices are asked for.

@@ -22,6 +22,9 @@ enum { SOON_SHORTER = 6 };
 // of which is half as long as the shortest before.
 static const double sure_of_slip = 1e-4, shorter = 0.5;
 enum { STEPS_THAT_TELL = 3 };
+// A step so many times as long as the shortest one goes somewhere else: what came before tells
+// nothing of the way from there.
+static const double elsewhere = 1e3;
 // Where steps do not shrink the gaps' own round-off may be all that is left of them, see
 // `trembles`; but more than this part of the free motion is never taken for that.
 static const double most_tremor = 1e-6;
@@ -459,7 +462,8 @@ static carom_status take_step(cr_zone* zone, const search* s, const pace* last, 
     now->bent = bent_by(zone);
     now->last_one = leaves_nothing(zone, size, now->bent);
     now->stands = !(size <= still_shrinking * last->size);
-    now->stood = size < shorter * last->least ? 0 : last->stood + 1;
+    const int begins = size < shorter * last->least || size > elsewhere * last->least;
+    now->stood = begins ? 0 : last->stood + 1;
     now->least = now->stood == 0 ? size : last->least;
     const int tells =
         !zone->rubbing || size <= sure_of_slip * zone->stick || now->stood >= STEPS_THAT_TELL;

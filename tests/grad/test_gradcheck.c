@@ -72,9 +72,9 @@ static const grad_kit_scene scenes[] = {
      " 'at': [0, 0.08]}]},"
      "'parameters': [{'of': 'box', 'what': 'position'}, {'of': 'box', 'what': 'rotation'},"
      " {'of': 'box', 'what': 'velocity'}, {'of': 'box', 'what': 'angular_velocity'},"
-     " {'of': 'box', 'what': 'mass'}, {'of': 'box', 'what': 'density'},"
-     " {'of': 'box', 'what': 'inertia'}, {'of': 'box', 'what': 'force'},"
-     " {'of': 'box', 'what': 'torque'}, {'of': 'box', 'what': 'forces'},"
+     " {'of': 'box', 'what': 'mass'}, {'of': 'box', 'what': 'inertia'},"
+     " {'of': 'box', 'what': 'force'}, {'of': 'box', 'what': 'torque'}, {'of': 'box', 'what': "
+     "'forces'},"
      " {'of': 'box', 'what': 'torques'}, {'what': 'gravity'}]}",
      20, 0},
     {"vertices of a flying solid",
