@@ -171,6 +171,8 @@ class Compiled:
                     "of pinned ones); \".x\" or \".xz\" at its end takes some components")
             body, what = self.body(found[1]), found[2]
             axes = ["xyz".index(a) for a in (found[4] or "xyz")]
+            if body.kind == "fixed":
+                raise _errors.ArgumentError(f"{spec!r}: \"{body.name}\" is fixed; nothing moves it")
             if (body.kind == "cloth") != (what == "nodes") or \
                     (body.kind == "rigid" and what not in ("force", "torque")) or \
                     (body.kind == "kinematic" and "velocity" not in what) or \
@@ -188,8 +190,11 @@ class Compiled:
             else:
                 firsts = [3 * body.frame + (3 * self.frames if what in ("torque",
                                                                         "angular_velocity") else 0)]
-            begin = len(places)
-            places += [first + axis for first in firsts for axis in axes]
+            begin, more = len(places), [first + axis for first in firsts for axis in axes]
+            if len(set(places + more)) < begin + len(more):
+                raise _errors.ArgumentError(f"{spec!r}: some of it is among the controls before it, or "
+                                            "in it twice")
+            places += more
             names[spec] = slice(begin, len(places))
         return names, np.array(places, dtype=np.int32)
 

@@ -5,6 +5,7 @@ import ctypes as C
 import dataclasses
 import functools
 import json
+import math
 import os
 from typing import Any
 
@@ -92,7 +93,23 @@ def _json(value, what: str) -> bytes:
     try:
         return json.dumps(_plain(value), allow_nan=False).encode()
     except (TypeError, ValueError) as error:
-        raise _errors.SceneError(f"{what} cannot be written as JSON: {error}") from None
+        where = _not_finite(_plain(value), "")
+        raise _errors.SceneError(f"{what} cannot be written as JSON: " + (
+            f"{where.lstrip('.')} has to be finite" if where else str(error))) from None
+
+
+def _not_finite(value, path: str) -> "str | None":
+    """Where in it the first number stands that is not finite."""
+    if isinstance(value, float):
+        return f"{path} is {value}; it" if not math.isfinite(value) else None
+    items = value.items() if isinstance(value, dict) else \
+        enumerate(value) if isinstance(value, list) else ()
+    for key, part in items:
+        name = key if isinstance(value, list) else f".{key}"
+        found = _not_finite(part, path + (f"[{name}]" if isinstance(value, list) else name))
+        if found:
+            return found
+    return None
 
 
 def _unpickled(text: str, folder: str, name) -> "Scene":

@@ -306,3 +306,11 @@ def test_theta_may_not_put_bodies_into_each_other(slide):
     problem = carom.Problem(dict(flat, objective=goal, parameters=[{"of": "box", "what": "position"}]), steps=2)
     end, _ = problem.apply(problem.optimize().theta)
     carom.Sim(end)  # where it ends bodies are apart
+
+
+def test_what_is_wrong_is_named(slide):
+    with pytest.raises(carom.SceneError, match=r"bodies\[1\]\.velocity\[2\] is nan"):
+        carom.Scene(dict(slide, bodies=[slide["bodies"][0], dict(slide["bodies"][1], velocity=[0, 1, float("nan")])]))
+    for controls, said in ((["ground.force"], "is fixed"), (["box.force", "box.force.x"], "before it")):
+        with pytest.raises(carom.ArgumentError, match=said):
+            carom.Sim(slide, controls=controls)

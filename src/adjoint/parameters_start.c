@@ -1,6 +1,6 @@
 #include "adjoint/parameters_inside.h"
 #include "core/memory.h"
-#include "scene/start.h"
+#include "sim/start.h"
 
 // How close two bodies may start, in parts of their size, and how far two balls may overlap: as in
 // scenes.

@@ -458,8 +458,8 @@ static void repair_hint(const cr_trimesh* mesh, char* out, size_t size)
         cr_check_rigid(&after, "", NULL) == CAROM_OK) {
         snprintf(out, size,
                  ". \"repair\": true in the mesh would make it one: %d vertices welded, %d holes "
-                 "filled, %d faces turned, %d faces dropped",
-                 did.welded_vertices, did.filled_holes, did.turned_faces,
+                 "filled, %d faces and %d components turned, %d faces dropped",
+                 did.welded_vertices, did.filled_holes, did.turned_faces, did.turned_inside,
                  did.collapsed_faces + did.duplicate_faces);
     }
     cr_trimesh_release(&copy);

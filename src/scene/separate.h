@@ -1,7 +1,7 @@
 // separate.h - moves bodies that start in each other apart, when a scene asks for it.
 #pragma once
 
-#include "scene/start.h"
+#include "sim/start.h"
 
 // Shifts bodies of the model, none turned, until cr_start_check accepts the start: two at a time,
 // along the direction in which they are soonest free, each by the other's share of both masses.

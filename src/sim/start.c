@@ -1,4 +1,4 @@
-#include "scene/start.h"
+#include "sim/start.h"
 #include "collision/broad.h"
 #include "collision/distance.h"
 #include "collision/intersect_frame.h"
