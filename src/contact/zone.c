@@ -13,6 +13,9 @@ static const double still_shrinking = 0.25;
 // Below this part of the free motion it is believed that a zone with sheets goes on shrinking as it
 // did in its last step.
 static const double steady_allowed = 1e-6;
+// After a step below this part of the free motion the matrix has hardly changed, and the factor
+// that there is may do for the next, if that is exact to the second part of it.
+static const double hardly_moves = 1e-3, exact_enough = 1e-15;
 // A hopeful zone (zone.h) is given up where its steps are not this much shorter than the first, so
 // many iterations later: those that end in ten are a hundred times shorter then.
 static const double soon_shorter = 0.1;
@@ -77,6 +80,7 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->load);
     cr_array_release(&zone->numbers);
     cr_array_release(&zone->dual);
+    cr_array_release(&zone->krylov);
     cr_array_release(&zone->dual_set);
     cr_array_release(&zone->clump);
     cr_array_release(&zone->clump_block);
@@ -100,8 +104,7 @@ int32_t cr_zone_idle(const cr_zone* zone, const cr_zone_row** rows, int32_t* cro
     return zone->idle.count;
 }
 
-// The largest motion of a vector of unknowns, in metres.
-static double length(const cr_zone* zone, const double* v)
+double cr_zone_length(const cr_zone* zone, const double* v)
 {
     double most = 0.0;
     for (int32_t b = 0; b < zone->block_count; b++) {
@@ -137,7 +140,7 @@ static int trembles(cr_zone* zone, double size, double scale)
     double most = 0.0;
     for (int32_t draw = 0; draw < DRAWS; draw++) {
         cr_zone_lcp_shake(zone, noise, draw, zone->scratch);
-        most = cr_max(most, length(zone, zone->scratch));
+        most = cr_max(most, cr_zone_length(zone, zone->scratch));
     }
     return size <= most;
 }
@@ -450,11 +453,13 @@ enum { FEW = 8 };
 static carom_status take_step(cr_zone* zone, const search* s, const pace* last, pace* now)
 {
     notice_friction(zone);
+    const int near = s->step == 1.0 && last->size <= hardly_moves * s->scale;
+    zone->enough = near ? exact_enough * s->scale : 0.0;
     const carom_status status = cr_zone_newton_step(zone);
     if (status != CAROM_OK) {
         return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
     }
-    const double size = length(zone, zone->d);
+    const double size = cr_zone_length(zone, zone->d);
     if (!isfinite(size)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
@@ -732,7 +737,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     if (status != CAROM_OK) {
         return status;
     }
-    const double scale = cr_max(length(zone, zone->d), length(zone, zone->target));
+    const double scale = cr_max(cr_zone_length(zone, zone->d), cr_zone_length(zone, zone->target));
     const int32_t patience = cr_zone_sheet_elastic(task) > 0 ? PATIENCE_CLOTH : PATIENCE;
     search s = {.scale = scale,
                 .allowed = step_allowed * scale + ulps * coordinate_scale(zone),

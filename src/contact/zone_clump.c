@@ -240,6 +240,7 @@ carom_status cr_zone_clump_enter(cr_zone* zone, const cr_zone_clump* clump, cr_z
     zone->own->stick = zone->stick;
     zone->own->report = (cr_zone_report){0};
     zone->own->holds = 0;
+    zone->own->factored = 0; // what it holds may be another clump's
     for (int32_t i = 0; i < zone->own->block_count; i++) {
         const int32_t holds = zone->own->block.items[i].holds;
         zone->own->holds = holds > zone->own->holds ? holds : zone->own->holds;

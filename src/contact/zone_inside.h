@@ -141,8 +141,10 @@ struct cr_zone {
     int32_t looks;     // how often one was asked for
     int32_t steady;    // nonzero: none is to be asked for, for places are kept of these candidates
     int32_t factored;  // nonzero: the matrix holds the factor of the last step and its working set
-    double along;      // how far the given motions have gone, 0..1
-    int32_t warm_at;   // in task->warm, where a contact is looked for first
+    // m, 0 or: the last step was so short that its factor may do for the next, if that is so exact
+    double enough;
+    double along;        // how far the given motions have gone, 0..1
+    int32_t warm_at;     // in task->warm, where a contact is looked for first
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     double oil;          // m, the same of what is oiled
@@ -186,8 +188,9 @@ struct cr_zone {
     CR_ARRAY(cr_zone_clump) clump;                             // of zone_clump.c
     CR_ARRAY(int32_t) clump_block, clump_line; // blocks and lines, those of a clump together
     cr_zone* own; // a clump by itself, with blocks, points and lines of its own; NULL until then
-    cr_zone_task bare;     // of such a one without sheets
-    CR_ARRAY(double) dual; // of zone_dual.c
+    cr_zone_task bare;       // of such a one without sheets
+    CR_ARRAY(double) dual;   // of zone_dual.c
+    CR_ARRAY(double) krylov; // of zone_lcp.c
     CR_ARRAY(int32_t) dual_set;
     cr_zone_matrix matrix;
     struct cr_zone_dense* dense; // NULL until it is asked for
@@ -196,7 +199,8 @@ struct cr_zone {
 
 // zone.c: everything of a task made ready, and at its end.
 carom_status cr_zone_begin(cr_zone* zone, const cr_zone_task* task);
-void cr_zone_end(const cr_zone* zone); // writes z into the members' motion
+void cr_zone_end(const cr_zone* zone);                       // writes z into the members' motion
+double cr_zone_length(const cr_zone* zone, const double* v); // m, the largest motion of an [n]
 
 // zone_setup.c: what is solved for, in blocks, and the vectors over it at the start.
 carom_status cr_zone_setup_blocks(cr_zone* zone);
@@ -347,6 +351,9 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not. `friction` 0: it is held, and in grad.
 carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction);
+// The same step, to within zone->enough, with the factor of the one before.
+// CAROM_ERR_NO_CONVERGENCE: that will not do, and the multipliers are anything.
+carom_status cr_zone_lcp_reuse(cr_zone* zone);
 int cr_zone_lcp_dual(const cr_zone* zone); // whether zone_dual.c helps it
 // After the interior point, friction being held: its step with the round-off of an exact solve,
 // where its working set is right. 0: it is not, and d and the multipliers are as they were.

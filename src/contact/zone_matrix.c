@@ -13,11 +13,12 @@ carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const 
         return CAROM_ERR_MEMORY;
     }
     m->first.items[0] = 0;
-    m->nodes = 0;
+    int32_t nodes = 0;
     for (int32_t i = 0; i < block_count; i++) {
         m->first.items[i + 1] = m->first.items[i] + size[i];
-        m->nodes += size[i] == 3;
+        nodes += size[i] == 3;
     }
+    m->woven = 2 * nodes > block_count;
     m->block_count = block_count;
     m->scalar_count = m->first.items[block_count];
     m->symmetric = symmetric;
@@ -248,8 +249,13 @@ carom_status cr_zone_matrix_factor(cr_zone_matrix* m)
         return cr_block_factor_cholesky(m->sparse_factor, &m->sparse);
     }
     // of bodies that rub hardly a block is its mirror image, of a sheet most are
-    return 2 * m->nodes > m->block_count ? cr_block_factor_mixed(m->sparse_factor, &m->sparse)
-                                         : cr_block_factor_lu(m->sparse_factor, &m->sparse);
+    return m->woven ? cr_block_factor_mixed(m->sparse_factor, &m->sparse)
+                    : cr_block_factor_lu(m->sparse_factor, &m->sparse);
+}
+
+int cr_zone_matrix_stands(const cr_zone_matrix* m)
+{
+    return !m->dense && cr_block_factor_stands(m->sparse_factor);
 }
 
 void cr_zone_matrix_reset(cr_zone_matrix* m)

@@ -9,7 +9,7 @@ typedef struct cr_zone_matrix {
     int32_t block_count, scalar_count;
     int32_t dense;           // nonzero: the arrays below instead of the sparse ones
     int32_t symmetric;       // as asked for at build
-    int32_t nodes;           // blocks that are a node of a sheet
+    int32_t woven;           // nonzero: most of its blocks are nodes of sheets
     CR_ARRAY(int32_t) first; // [block_count+1] first scalar of each block
     CR_ARRAY(double) base;   // [n*n] dense H, row-major; of a symmetric one the lower triangle
     CR_ARRAY(double) factor; // [n*n] dense K, then its factor
@@ -48,6 +48,8 @@ carom_status cr_zone_matrix_begin(cr_zone_matrix* m);
 carom_status cr_zone_matrix_factor(cr_zone_matrix* m);
 // Back to H, the factor stays.
 void cr_zone_matrix_reset(cr_zone_matrix* m);
+// Nonzero: it has not been built for another pattern since, and is sparse.
+int cr_zone_matrix_stands(const cr_zone_matrix* m);
 void cr_zone_matrix_solve(cr_zone_matrix* m, double* x);
 // count right-hand sides, x[count][scalar_count]
 void cr_zone_matrix_solve_many(cr_zone_matrix* m, int32_t count, double* x);

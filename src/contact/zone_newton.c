@@ -154,11 +154,29 @@ static carom_status held_step(cr_zone* zone, int level)
     return status;
 }
 
+// The step of the matrix as it is, with friction's derivative. reuse: the factor of the step before
+// is tried first.
+static carom_status full_step(cr_zone* zone, int reuse)
+{
+    carom_status status = CAROM_ERR_NO_CONVERGENCE;
+    if (reuse) {
+        status = cr_zone_lcp_reuse(zone);
+        zone->factored = 0; // it is not of this matrix
+    }
+    if (status == CAROM_ERR_NO_CONVERGENCE) {
+        restore_lam(zone);
+        status = cr_zone_lcp_solve(zone, 1);
+        zone->factored = status == CAROM_OK;
+    }
+    return status;
+}
+
 // The next level when the matrix is not positive (a saddle: with less curvature the step walks off
 // it) or when the working set went round in circles; that is the contacts' doing, and safe sheets
 // will not change it.
 carom_status cr_zone_newton_step(cr_zone* zone)
 {
+    const int reuse = zone->factored && zone->enough > 0.0;
     zone->factored = 0;
     if (free_step(zone)) {
         return CAROM_OK;
@@ -178,8 +196,8 @@ carom_status cr_zone_newton_step(cr_zone* zone)
         assemble(zone, level);
         remember_lam(zone);
         cr_zone_newton_gradient(zone);
-        status = level < CURVE_SAFE ? cr_zone_lcp_solve(zone, 1) : CAROM_ERR_NO_CONVERGENCE;
-        zone->factored = status == CAROM_OK;
+        status = level < CURVE_SAFE ? full_step(zone, reuse && level == CURVE_EXACT)
+                                    : CAROM_ERR_NO_CONVERGENCE;
         if (status == CAROM_ERR_NO_CONVERGENCE &&
             (level >= CURVE_SAFE || !(zone->rubbing || cr_zone_lcp_dual(zone)))) {
             status = held_step(zone, level);

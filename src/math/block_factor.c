@@ -518,6 +518,11 @@ carom_status cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m)
     return status == CAROM_ERR_NOT_POSITIVE ? factor(f, m, FACTOR_LU) : status;
 }
 
+int cr_block_factor_stands(const cr_block_factor* f)
+{
+    return f->kind != FACTOR_NONE;
+}
+
 // One half of a solve, at one supernode: the triangle T on its diagonal, entry (i,j) at
 // square[i * row + j * step], the panel below it, and the exchanges that go with it, if any.
 typedef struct triangle {

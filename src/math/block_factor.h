@@ -27,6 +27,9 @@ carom_status cr_block_factor_lu(cr_block_factor* f, const cr_block_matrix* m);
 // of the cost, and only the rest L U. All of it is if that part is not positive.
 carom_status cr_block_factor_mixed(cr_block_factor* f, const cr_block_matrix* m);
 
+// Nonzero: there is a factorisation, of a matrix of the pattern analysed last.
+int cr_block_factor_stands(const cr_block_factor* f);
+
 // x := A^-1 x and x := A^-T x with the last factorisation; [scalar_count].
 void cr_block_factor_solve(cr_block_factor* f, double* x);
 void cr_block_factor_solve_transposed(cr_block_factor* f, double* x);

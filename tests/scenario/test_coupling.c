@@ -262,6 +262,29 @@ static void test_thick_sheet_over_a_fine_body(void)
     kit_close(k);
 }
 
+// The last steps of Newton's are solved with a factor of the one before, as exactly as with one of
+// their own: fewer factors than iterations, and no more left over than round-off.
+static void test_factors_serve_twice(void)
+{
+    kit* k = sheet_and("'sphere': {'radius': 0.2}, 'velocity': [1, 0, -3], 'angular_velocity': "
+                       "[0, 30, 0], 'friction': 0.5",
+                       "", 1e-3, 16, 1000, 0.5, 0.22, 0.005);
+    int64_t iterations = 0, factors = 0;
+    double residual = 0.0;
+    for (int i = 0; i < 120 && kit_step(k); i++) {
+        const carom_step_info info = carom_sim_info(k->sim);
+        iterations += info.iterations;
+        factors += info.factorisations;
+        residual = fmax(residual, info.residual);
+    }
+    printf("  %lld iterations, %lld factors, residual at most %.1g\n", (long long)iterations,
+           (long long)factors, residual);
+    CHECK(!k->failed);
+    CHECK(10 * factors < 9 * iterations);
+    CHECK(residual < 1e-13);
+    kit_close(k);
+}
+
 int main(int argc, char** argv)
 {
     everything = argc > 1 && !strcmp(argv[1], "all");
@@ -275,5 +298,6 @@ int main(int argc, char** argv)
     RUN(test_statics);
     RUN(test_thick_sheet_over_a_fine_body);
     RUN(test_never_through);
+    RUN(test_factors_serve_twice);
     return check_failures != 0;
 }

@@ -79,15 +79,17 @@ static void test_a_ball_comes_to_rest_on_a_sheet(void)
     CHECK(off[1] < 0.5 * off[0] && off[2] < 0.5 * off[1]);
 }
 
-// Whatever else it does, nothing passes. The judge looks at every step.
+// Whatever else it does, nothing passes. The judge looks at every step. Under the heaviest the
+// cloth is jammed in the end: of states shaken by round-off half take the last step in two parts.
 static void test_contact_never_passes(void)
 {
     const struct {
         int cells;
         double mass, drop, rate, seconds;
-        int box;
-    } runs[] = {{2, 0.05, 0.3, 60, 0.8, 0}, {4, 0.5, 1.0, 60, 0.7, 1}, {8, 5, 0.3, 200, 0.4, 0},
-                {8, 50, 1.0, 200, 0.55, 1}, {8, 0.5, 0.1, 24, 0.8, 0}, {16, 5, 0.05, 200, 0.15, 0}};
+        int box, branches;
+    } runs[] = {{2, 0.05, 0.3, 60, 0.8, 0, 0}, {4, 0.5, 1.0, 60, 0.7, 1, 0},
+                {8, 5, 0.3, 200, 0.4, 0, 0},   {8, 50, 1.0, 200, 0.55, 1, 1},
+                {8, 0.5, 0.1, 24, 0.8, 0, 0},  {16, 5, 0.05, 200, 0.15, 0, 0}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         kit* k = kit_open(
             "{'carom': 1, 'world': {'dt': %.17g, 'friction': 0.3, 'cloth_solver': 'paper'}, "
@@ -102,6 +104,7 @@ static void test_contact_never_passes(void)
             runs[i].mass, 0.21 + runs[i].drop);
         k->driven = 1;
         k->judge_every = 1;
+        k->branches = runs[i].branches;
         kit_run(k, runs[i].seconds);
         CHECK(!k->failed);
         printf("  %2dx%-2d nodes, %g kg %s from %g m, h 1/%g: z %.3g m, %lld iterations, at most "
