@@ -223,6 +223,25 @@ static void assemble(cr_block_factor* f, const cr_block_matrix* m, int32_t s, in
     }
 }
 
+// The largest magnitude of n numbers, by eight that do not wait for each other.
+static double largest(int32_t n, const double* x)
+{
+    double most[8] = {0};
+    int32_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        for (int c = 0; c < 8; c++) {
+            most[c] = cr_max(most[c], fabs(x[i + c]));
+        }
+    }
+    for (; i < n; i++) {
+        most[0] = cr_max(most[0], fabs(x[i]));
+    }
+    for (int c = 1; c < 8; c++) {
+        most[0] = cr_max(most[0], most[c]);
+    }
+    return most[0];
+}
+
 // The least pivots that are taken for more than round-off.
 static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor_kind kind)
 {
@@ -230,11 +249,8 @@ static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor
     double* least = f->inverse.items + super->scalar;
     for (int32_t j = 0; j < super->width; j++) {
         const double* column = square + (ptrdiff_t)j * super->square_step;
-        double scale = fabs(column[j]);
-        for (int32_t i = 0; kind == FACTOR_LU && i < super->width; i++) {
-            scale = cr_max(scale, fabs(column[i]));
-        }
-        least[j] = (kind == FACTOR_LU ? lu_pivot_floor : pivot_floor) * scale;
+        least[j] = kind == FACTOR_LU ? lu_pivot_floor * largest(super->width, column)
+                                     : pivot_floor * fabs(column[j]);
     }
 }
 
