@@ -4,12 +4,13 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include <stdio.h>
+#include <string.h>
 
 static const char* const call =
     "FILE [--json] [--repair [--weld PART] [--fill EDGES] [--out FILE]]";
 
-// A scene is JSON: its first character that is no space opens an object or a comment. No format of
-// meshes begins so.
+// A scene is JSON, by its name or by its first character that is no space, which opens an object or
+// a comment. No format of meshes begins so.
 static int looks_like_scene(const char* path)
 {
     FILE* file = fopen(path, "rb");
@@ -21,7 +22,8 @@ static int looks_like_scene(const char* path)
         c = getc(file);
     }
     fclose(file);
-    return c == '{' || c == '/';
+    const size_t length = strlen(path);
+    return c == '{' || c == '/' || (length > 5 && strcmp(path + length - 5, ".json") == 0);
 }
 
 int cli_info(int argc, char** argv)

@@ -5,6 +5,7 @@
 #include "mesh/mass.h"
 #include "mesh/mesh_file.h"
 #include "mesh/repair.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,20 @@ static carom_status no_memory(carom_error* error)
 }
 
 // ---- numbers
+
+// One more thing that was done with the body being made and that the scene did not say.
+__attribute__((format(printf, 2, 3))) static void tell(maker* m, const char* format, ...)
+{
+    char* note = m->cast->note;
+    const size_t room = sizeof m->cast->note;
+    size_t used = strlen(note);
+    snprintf(note + used, room - used, "%s%.120s: ", used ? "; " : "", m->path->text);
+    used = strlen(note);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(note + used, room - used, format, list);
+    va_end(list);
+}
 
 static double first_given(double a, double b, double c)
 {
@@ -91,6 +106,10 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
     cast->has.restitution = first_given(own->restitution, its.restitution, world->restitution);
     cast->has.thickness = first_given(own->thickness, its.thickness, world->thickness);
     const double poisson = first_given(own->poisson, its.poisson, 0.3);
+    if (own->poisson == own->poisson && own->stretch != own->stretch &&
+        its.stretch != its.stretch) {
+        tell(m, "its poisson does nothing: it goes with stretch, and that is not given");
+    }
     spread_stretch(&cast->spec.own, poisson);
     spread_stretch(&its, poisson);
     for (const cr_param* p = cr_cloth_params; p->name; p++) {
@@ -378,11 +397,10 @@ static carom_status repair(maker* m)
     const int32_t dropped = did.collapsed_faces + did.duplicate_faces;
     const int32_t turned = did.turned_faces + did.turned_inside;
     if (did.welded_vertices || did.filled_holes || did.flattened_faces || turned || dropped) {
-        snprintf(m->cast->note, sizeof m->cast->note,
-                 "%.120s: its mesh was repaired: %d vertices welded, %d holes filled, %d faces or "
-                 "components turned, %d faces dropped, %d without area mended",
-                 m->path->text, did.welded_vertices, did.filled_holes, turned, dropped,
-                 did.flattened_faces);
+        tell(m,
+             "its mesh was repaired: %d vertices welded, %d holes filled, %d faces or components "
+             "turned, %d faces dropped, %d without area mended",
+             did.welded_vertices, did.filled_holes, turned, dropped, did.flattened_faces);
     }
     return CAROM_OK;
 }
@@ -398,10 +416,7 @@ static carom_status simplify(maker* m, int32_t triangles)
                                     "has a mesh that cannot be simplified: a vertex is not finite");
     }
     if (m->cast->mesh.face_count < had) {
-        const size_t used = strlen(m->cast->note);
-        snprintf(m->cast->note + used, sizeof m->cast->note - used,
-                 "%s%.120s: its mesh was simplified from %d to %d triangles", used ? "; " : "",
-                 m->path->text, had, m->cast->mesh.face_count);
+        tell(m, "its mesh was simplified from %d to %d triangles", had, m->cast->mesh.face_count);
     }
     return CAROM_OK;
 }

@@ -449,6 +449,20 @@ static void test_close_starts_are_narrowed_with_a_note(void)
     cr_model_destroy(m);
 }
 
+static void test_poisson_alone_is_told(void)
+{
+    const char* sheet = "\"type\": \"cloth\", \"mesh\": {\"sheet\": {}}, \"poisson\": 0.4";
+    char text[400];
+    snprintf(text, sizeof text, "{%s}, {%s, \"stretch\": 100, \"position\": [0, 0, 1]}", sheet,
+             sheet);
+    cr_model* m = build_bodies(text);
+    if (!m) {
+        return;
+    }
+    CHECK(m->note_count == 1 && strstr(m->note[0], "bodies[0]: its poisson does nothing") != NULL);
+    cr_model_destroy(m);
+}
+
 static void test_edits(void)
 {
     static const char text[] = "{\"carom\": 1, \"bodies\": [{\"name\": \"crate\", \"mesh\": "
@@ -656,6 +670,7 @@ int main(void)
     RUN(test_cloth);
     RUN(test_rest_shape);
     RUN(test_close_starts_are_narrowed_with_a_note);
+    RUN(test_poisson_alone_is_told);
     RUN(test_edits);
     RUN(test_goals);
     RUN(test_refused_memory);
