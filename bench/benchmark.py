@@ -247,7 +247,7 @@ def factor(page, room):
     page.say("## A zone's matrix, factored and solved, beside CHOLMOD", "",
              "Matrices that steps of stacked-cubes and sheet-ball have factored, caught on their way (`bench/bench_factor.c`): the last "
              "of the largest. Milliseconds of one thread, best of many; CHOLMOD with the ordering it chooses itself and with one thread of "
-             "its BLAS. Of one matrix of a pattern *analyse* is done once, *factor* and *solve* often. CG: conjugate gradients with the "
+             f"its BLAS ({kit.blas()}). Of one matrix of a pattern *analyse* is done once, *factor* and *solve* often. CG: conjugate gradients with the "
              "diagonal blocks solved for in each iteration, to 1e-12, which need no factor but do all of it again for every right-hand side. "
              "*rubbed*: with friction, which makes a matrix unsymmetric where it touches; LU takes all of it as that, mixed (which is what "
              "steps use) the rest as symmetric.")

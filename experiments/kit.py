@@ -10,6 +10,7 @@ import json
 import math
 import os
 import platform
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -38,6 +39,18 @@ def machine():
     except OSError:
         pass
     return f"{model}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def blas():
+    """Which BLAS the dense methods that are compared with find: the reference is several times slower than a tuned one."""
+    ldconfig = shutil.which("ldconfig", path=os.environ.get("PATH", "") + ":/sbin:/usr/sbin")
+    libraries = subprocess.run([ldconfig, "-p"], capture_output=True, text=True).stdout if ldconfig else ""
+    for line in libraries.splitlines():
+        if line.strip().startswith("libblas.so.3 "):
+            path = os.path.realpath(line.split("=>")[-1].strip()).lower()
+            tuned = [name for name in ("OpenBLAS", "BLIS", "MKL", "ATLAS") if name.lower() in path]
+            return tuned[0] if tuned else "the reference BLAS, which is several times slower than a tuned one"
+    return "a BLAS of unknown make"
 
 
 def slope(sizes, values):

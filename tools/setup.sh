@@ -1,7 +1,8 @@
 #!/bin/sh
-# setup.sh build|test: installs what building or testing needs and this machine lacks, by Debian
-# package name. What is there already, from wherever it came, is left alone. On a machine without
-# apt-get it names what is missing and lets the build say what it cannot do without.
+# setup.sh build|compare|test: installs what building, comparing with others or testing needs and
+# this machine lacks, by Debian package name. What is there already, from wherever it came, is left
+# alone. On a machine without apt-get it names what is missing and lets the build say what it cannot
+# do without.
 set -u
 purpose=${1:-build}
 missing=""
@@ -41,6 +42,11 @@ has_module() {
     return 1
 }
 
+# The dense methods that are compared with are to be as fast as they can be: a tuned BLAS.
+tuned() {
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -q 'libopenblas\.so'
+}
+
 need gcc program gcc
 need libc6-dev header gcc stdlib.h
 need cmake program cmake
@@ -48,6 +54,9 @@ need ninja-build program ninja
 need libjansson-dev header gcc jansson.h
 need libsuitesparse-dev header gcc amd.h -I/usr/include/suitesparse -I/usr/local/include/suitesparse
 need zlib1g-dev header gcc zlib.h
+if [ "$purpose" = compare ]; then
+    need libopenblas0-pthread tuned
+fi
 if [ "$purpose" = test ]; then
     need g++ program g++
     need pkg-config program pkg-config

@@ -1,6 +1,6 @@
 """Table 2: three ways back through one large zone."""
 
-from kit import slope
+from kit import blas, slope
 
 TITLE = "fast differentiation"
 PAPER = ("N cubes in two layers, one connected component; backward time per step with the paper's QR and without (Table 2). "
@@ -55,4 +55,4 @@ def tell(kit, rows):
         kit.row(f"log-log slope of {method}", f"{slope(sizes, [r[column] for r in small]):.2f}",
                 paper=f"{slope(list(others), list(others.values())):.2f} ({'QR' if column == 3 else 'without'})")
     kit.note(f"Processor seconds of one thread; sparse: the least of three runs; dense: one run. In the first {FEW} steps the bricks land, with "
-             "impacts; later ones, at rest, are cheaper.")
+             f"impacts; later ones, at rest, are cheaper. The dense ones use {blas()}.")
