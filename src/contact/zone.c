@@ -454,8 +454,7 @@ static carom_status take_step(cr_zone* zone, const search* s, const pace* last, 
 {
     notice_friction(zone);
     const int near = s->step == 1.0 && last->size <= hardly_moves * s->scale;
-    zone->enough = near ? exact_enough * s->scale : 0.0;
-    const carom_status status = cr_zone_newton_step(zone);
+    const carom_status status = cr_zone_newton_step(zone, near ? exact_enough * s->scale : 0.0);
     if (status != CAROM_OK) {
         return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
     }

@@ -141,10 +141,8 @@ struct cr_zone {
     int32_t looks;     // how often one was asked for
     int32_t steady;    // nonzero: none is to be asked for, for places are kept of these candidates
     int32_t factored;  // nonzero: the matrix holds the factor of the last step and its working set
-    // m, 0 or: the last step was so short that its factor may do for the next, if that is so exact
-    double enough;
-    double along;        // how far the given motions have gone, 0..1
-    int32_t warm_at;     // in task->warm, where a contact is looked for first
+    double along;      // how far the given motions have gone, 0..1
+    int32_t warm_at;   // in task->warm, where a contact is looked for first
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     double oil;          // m, the same of what is oiled
@@ -223,7 +221,9 @@ double cr_zone_descent_slope(cr_zone* zone);
 carom_status cr_zone_descent_take(cr_zone* zone, double step);
 
 // zone_newton.c: one Newton step d with the lines' multipliers, by the first matrix that has one.
-carom_status cr_zone_newton_step(cr_zone* zone);
+// enough: m, 0 or, after a short step, so exact is it by the factor of that one, where this will
+// do.
+carom_status cr_zone_newton_step(cr_zone* zone, double enough);
 void cr_zone_newton_gradient(cr_zone* zone); // grad = M (z - zt) + h^2 dE, without the contacts
 // The exact matrix of the current rows, to be factored.
 carom_status cr_zone_newton_exact(cr_zone* zone, int32_t symmetric);
@@ -351,9 +351,9 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not. `friction` 0: it is held, and in grad.
 carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction);
-// The same step, to within zone->enough, with the factor of the one before.
+// The same step, to within `enough` metres, with the factor of the one before.
 // CAROM_ERR_NO_CONVERGENCE: that will not do, and the multipliers are anything.
-carom_status cr_zone_lcp_reuse(cr_zone* zone);
+carom_status cr_zone_lcp_reuse(cr_zone* zone, double enough);
 int cr_zone_lcp_dual(const cr_zone* zone); // whether zone_dual.c helps it
 // After the interior point, friction being held: its step with the round-off of an exact solve,
 // where its working set is right. 0: it is not, and d and the multipliers are as they were.

@@ -236,7 +236,7 @@ static void apply_both(cr_zone* zone, const double* p, double* q)
 // q = F^-1 K p across all those before, takes off s what lies along q (generalised conjugate
 // residuals): as many directions as contacts changed, and a few more. The lines of the working set
 // must be those of the end, for there is no factor to look for others with.
-carom_status cr_zone_lcp_reuse(cr_zone* zone)
+carom_status cr_zone_lcp_reuse(cr_zone* zone, double enough)
 {
     enum { MOST = 6 };
     static const double digits = 1e-10; // more than that they seldom find: of 500 tries 40 did
@@ -256,10 +256,10 @@ carom_status cr_zone_lcp_reuse(cr_zone* zone)
     memset(zone->d, 0, sizeof(double) * (size_t)n);
     const double first = cr_zone_length(zone, s);
     double left = first;
-    if (!(zone->enough >= digits * first)) {
+    if (!(enough >= digits * first)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
-    for (int k = 0; k < MOST && (k == 0 || left > zone->enough); k++) {
+    for (int k = 0; k < MOST && (k == 0 || left > enough); k++) {
         double *p = s + (2 * k + 1) * n, *q = p + n;
         memcpy(p, s, sizeof(double) * (size_t)n);
         apply_both(zone, p, q);
@@ -274,17 +274,16 @@ carom_status cr_zone_lcp_reuse(cr_zone* zone)
         add_times(n, along, p, zone->d);
         add_times(n, -along, q, s);
         left = cr_zone_length(zone, s);
-        if (k + 1 == MOST / 2 && !(left * left <= zone->enough * first)) {
+        if (k + 1 == MOST / 2 && !(left * left <= enough * first)) {
             return CAROM_ERR_NO_CONVERGENCE; // the other half of them would not do
         }
     }
-    if (!(left <= zone->enough) || exchange(zone) > 0) {
+    if (!(left <= enough) || exchange(zone) > 0) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
     refine(zone, 1);
     no_pull(zone);
-    return cr_zone_length(zone, zone->scratch) <= zone->enough ? CAROM_OK
-                                                               : CAROM_ERR_NO_CONVERGENCE;
+    return cr_zone_length(zone, zone->scratch) <= enough ? CAROM_OK : CAROM_ERR_NO_CONVERGENCE;
 }
 
 // Rounded gaps g + r change the step by -(H + B A/eps)^-1 B r/eps. Where rows are redundant, what

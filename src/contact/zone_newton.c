@@ -154,15 +154,11 @@ static carom_status held_step(cr_zone* zone, int level)
     return status;
 }
 
-// The step of the matrix as it is, with friction's derivative. reuse: the factor of the step before
-// is tried first.
-static carom_status full_step(cr_zone* zone, int reuse)
+// The step of the matrix as it is, with friction's derivative. Where the factor of the step before
+// gives it, to within `enough`, zone->factored stays 0: that one is not of this matrix.
+static carom_status full_step(cr_zone* zone, double enough)
 {
-    carom_status status = CAROM_ERR_NO_CONVERGENCE;
-    if (reuse) {
-        status = cr_zone_lcp_reuse(zone);
-        zone->factored = 0; // it is not of this matrix
-    }
+    carom_status status = enough > 0.0 ? cr_zone_lcp_reuse(zone, enough) : CAROM_ERR_NO_CONVERGENCE;
     if (status == CAROM_ERR_NO_CONVERGENCE) {
         restore_lam(zone);
         status = cr_zone_lcp_solve(zone, 1);
@@ -174,9 +170,9 @@ static carom_status full_step(cr_zone* zone, int reuse)
 // The next level when the matrix is not positive (a saddle: with less curvature the step walks off
 // it) or when the working set went round in circles; that is the contacts' doing, and safe sheets
 // will not change it.
-carom_status cr_zone_newton_step(cr_zone* zone)
+carom_status cr_zone_newton_step(cr_zone* zone, double enough)
 {
-    const int reuse = zone->factored && zone->enough > 0.0;
+    const int reuse = zone->factored;
     zone->factored = 0;
     if (free_step(zone)) {
         return CAROM_OK;
@@ -196,7 +192,7 @@ carom_status cr_zone_newton_step(cr_zone* zone)
         assemble(zone, level);
         remember_lam(zone);
         cr_zone_newton_gradient(zone);
-        status = level < CURVE_SAFE ? full_step(zone, reuse && level == CURVE_EXACT)
+        status = level < CURVE_SAFE ? full_step(zone, reuse && level == CURVE_EXACT ? enough : 0.0)
                                     : CAROM_ERR_NO_CONVERGENCE;
         if (status == CAROM_ERR_NO_CONVERGENCE &&
             (level >= CURVE_SAFE || !(zone->rubbing || cr_zone_lcp_dual(zone)))) {
