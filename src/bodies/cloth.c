@@ -557,6 +557,24 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
     }
 }
 
+// Bending and air are positive by themselves.
+void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
+                     const cr_cloth_step* step, const double* x, double factor, double* loss)
+{
+    const cr_cloth_laws laws = cr_cloth_laws_make(material, step);
+    double now[9], start[9];
+    for (int32_t f = 0; f < cloth->face_count; f++) {
+        const int32_t* node = cloth->face + 3 * (size_t)f;
+        const double* x0 =
+            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        cr_cloth_gather(node, 3, x, now);
+        const double most = factor * cr_membrane_buckle(&cloth->rest[f], &laws.membrane, x0, now);
+        for (int a = 0; a < 3; a++) {
+            loss[node[a]] += most;
+        }
+    }
+}
+
 void cr_cloth_apply(const cr_cloth* cloth, const cr_cloth_material* material,
                     const cr_cloth_step* step, const double* x, const double* d, double factor,
                     double* y)

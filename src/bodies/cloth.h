@@ -100,6 +100,11 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
                       const cr_cloth_step* step, const double* x, cr_cloth_curvature curvature,
                       double factor, double* block);
 
+// loss [node_count] += factor times so much that with it on the diagonal of its node the exact
+// Hessian is positive semidefinite.
+void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
+                     const cr_cloth_step* step, const double* x, double factor, double* loss);
+
 // y [3*node_count] += factor Hessian d, exact
 void cr_cloth_apply(const cr_cloth* cloth, const cr_cloth_material* material,
                     const cr_cloth_step* step, const double* x, const double* d, double factor,

@@ -206,6 +206,25 @@ static int is_tension(cr_membrane_sym s)
     return s.uu >= 0.0 && s.vv >= 0.0 && s.uu * s.vv >= s.uv * s.uv;
 }
 
+// Of d2(potential) = area (F_d S : F_d + moduli), the moduli being positive, the first is at least
+// area low |F_d|^2 with the lower eigenvalue of S, and |F_d|^2 = |sum_a d_a gN_a^T|^2 is at most
+// the trace of the matrix gN_a.gN_b times sum_a |d_a|^2.
+double cr_membrane_buckle(const cr_membrane_rest* rest, const cr_membrane_law* law,
+                          const double* x0, const double* x)
+{
+    const cr_membrane_sym s = stress_now(rest, law, x0, cr_membrane_deform(rest, x));
+    if (is_tension(s)) {
+        return 0.0;
+    }
+    const double half = 0.5 * (s.uu - s.vv);
+    const double low = 0.5 * (s.uu + s.vv) - sqrt(half * half + s.uv * s.uv);
+    double trace = 0.0;
+    for (int a = 0; a < 3; a++) {
+        trace += rest->grad[a][0] * rest->grad[a][0] + rest->grad[a][1] * rest->grad[a][1];
+    }
+    return -low * rest->area * trace;
+}
+
 // S without its negative eigenvalues: with eigenvalues high > 0 > low of a 2x2 matrix,
 // S+ = high (S - low I)/(high - low).
 static cr_membrane_sym tension_part(cr_membrane_sym s)

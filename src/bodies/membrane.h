@@ -111,6 +111,11 @@ void cr_membrane_hessian(const cr_membrane_rest* rest, const cr_membrane_law* la
 void cr_membrane_hessian_projected(const cr_membrane_rest* rest, const cr_membrane_law* law,
                                    const double* x0, const double* x, double (*block)[9]);
 
+// N/m, so much that with it on its diagonal the exact Hessian is positive semidefinite: 0 under
+// tension, and an upper bound of what compression takes.
+double cr_membrane_buckle(const cr_membrane_rest* rest, const cr_membrane_law* law,
+                          const double* x0, const double* x);
+
 // y [9] = Hessian d, exact.
 void cr_membrane_apply(const cr_membrane_rest* rest, const cr_membrane_law* law, const double* x0,
                        const double* x, const double* d, double* y);

@@ -81,6 +81,8 @@ void cr_zone_destroy(cr_zone* zone)
     cr_array_release(&zone->numbers);
     cr_array_release(&zone->dual);
     cr_array_release(&zone->krylov);
+    cr_array_release(&zone->in_knot);
+    cr_block_sweep_release(&zone->sweep);
     cr_array_release(&zone->dual_set);
     cr_array_release(&zone->clump);
     cr_array_release(&zone->clump_block);
@@ -125,6 +127,17 @@ static double coordinate_scale(const cr_zone* zone)
     double most = 0.0;
     for (int32_t i = 0; i < zone->point.count; i++) {
         most = cr_max(most, cr_vec3_max_abs(zone->point.items[i].x0));
+    }
+    return most;
+}
+
+// The same of nodes, which feel their neighbours whether anything can touch them or not.
+static double node_scale(const cr_zone* zone)
+{
+    double most = 0.0;
+    for (int32_t b = 0; b < zone->block_count; b++) {
+        const int32_t node = zone->block.items[b].node;
+        most = node < 0 ? most : cr_max(most, cr_vec3_max_abs(zone->task->motion->x0[node]));
     }
     return most;
 }
@@ -185,10 +198,15 @@ static int foresees_nothing(const cr_zone* zone, double size, double last, doubl
            size * size <= step_tolerance * scale * last;
 }
 
-// What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts.
+// What remains of M(z - zt) + h^2 dE - B lam, relative to the largest of its parts. Of sheets in
+// balance that do not move there is none: 0.
 static double residual(cr_zone* zone)
 {
     double most = 0.0, scale = 0.0;
+    const double still = ulps * node_scale(zone);
+    if (cr_zone_length(zone, zone->z) <= still && cr_zone_length(zone, zone->target) <= still) {
+        return 0.0;
+    }
     cr_zone_newton_gradient(zone);
     for (int32_t i = 0; i < zone->n; i++) {
         scale = cr_max(scale, fabs(zone->mass[i] * (zone->z[i] - zone->target[i])));
@@ -454,7 +472,8 @@ static carom_status take_step(cr_zone* zone, const search* s, const pace* last, 
 {
     notice_friction(zone);
     const int near = s->step == 1.0 && last->size <= hardly_moves * s->scale;
-    const carom_status status = cr_zone_newton_step(zone, near ? exact_enough * s->scale : 0.0);
+    zone->enough = exact_enough * s->scale;
+    const carom_status status = cr_zone_newton_step(zone, near, !last->stands);
     if (status != CAROM_OK) {
         return status == CAROM_ERR_MEMORY ? status : CAROM_ERR_NO_CONVERGENCE;
     }
@@ -739,7 +758,8 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
     const double scale = cr_max(cr_zone_length(zone, zone->d), cr_zone_length(zone, zone->target));
     const int32_t patience = cr_zone_sheet_elastic(task) > 0 ? PATIENCE_CLOTH : PATIENCE;
     search s = {.scale = scale,
-                .allowed = step_allowed * scale + ulps * coordinate_scale(zone),
+                .allowed = cr_max(step_allowed * scale + ulps * coordinate_scale(zone),
+                                  ulps * node_scale(zone)), // where nothing moves that is all
                 .rounded = gap_ulps * coordinate_scale(zone),
                 .most = task->max_iterations,
                 .patience =

@@ -7,10 +7,11 @@
 // number theta in F1, F2 has  theta_bar = -y . dF1/dtheta - v . dF2/dtheta. From the second row
 // v = (B^T y + lam_bar) / eps, so y solves the transpose of the matrix that Newton used:
 // (H + B A / eps)^T y = z_bar - A^T lam_bar / eps.
-static carom_status factor_as(cr_zone* zone, int32_t symmetric)
+static carom_status factor_as(cr_zone* zone, int32_t symmetric, int32_t sweeps)
 {
     const int dense = zone->task->gradient != CR_ZONE_SPARSE;
     carom_status status = cr_zone_newton_exact(zone, symmetric);
+    zone->sweeping = status == CAROM_OK && sweeps && !dense && cr_zone_sweep_suits(zone, 0);
     if (status == CAROM_OK && dense) {
         status = cr_zone_dense_factor(zone);
     }
@@ -23,20 +24,35 @@ static carom_status factor_as(cr_zone* zone, int32_t symmetric)
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line_add(zone, &zone->line.items[i], 1.0 / zone->line.items[i].eps, 1);
     }
-    return dense ? CAROM_OK : cr_zone_matrix_factor(&zone->matrix);
+    if (zone->sweeping) {
+        status = cr_zone_sweep_make(zone, 1);
+        zone->sweeping = status == CAROM_OK;
+    }
+    if (!zone->sweeping && status != CAROM_ERR_MEMORY && !dense) {
+        status = cr_zone_matrix_factor(&zone->matrix);
+    }
+    return status;
 }
 
 // Where bodies stand on each other in perfect but unstable balance, edge upon edge, the step ends
 // at a saddle: the matrix is symmetric and not positive. The equations hold there all the same, and
 // so does their derivative.
-carom_status cr_zone_adj_factor(cr_zone* zone)
+carom_status cr_zone_adj_factor(cr_zone* zone, int32_t sweeps)
 {
-    const carom_status status = factor_as(zone, !zone->rubbing);
-    return status == CAROM_ERR_NOT_POSITIVE && !zone->rubbing ? factor_as(zone, 0) : status;
+    const carom_status status = factor_as(zone, !zone->rubbing, sweeps);
+    return status == CAROM_ERR_NOT_POSITIVE && !zone->rubbing ? factor_as(zone, 0, 0) : status;
 }
 
+// By sweeps a second solve, of what the first has left, has to follow: nodes are light, so that
+// what is a last digit of theirs is not one of a body that they touch. (To 1e-15 of the largest
+// unknown the gradient of a body that lay on 441 nodes for 1200 steps was off by 5e-9, to 1e-18 by
+// 2e-13.)
 static carom_status solve_once(cr_zone* zone, double* y)
 {
+    static const double digits = 1e-11; // that the next correction is surely below `settled`
+    if (zone->sweeping) {
+        return cr_zone_sweep_solve(zone, y, 0.0, digits);
+    }
     if (zone->task->gradient != CR_ZONE_SPARSE) {
         return cr_zone_dense_solve(zone, y);
     }
@@ -89,17 +105,16 @@ static void add_crowd(cr_zone* zone, cr_zone_row_bars* rows, double* r)
 }
 
 // Refined in y and v together, which is well conditioned where the matrix, with its 1/eps, is not.
-// The matrix knows nothing of crowds either, so that there it may take a few sweeps more. y comes
-// in as z_bar; v is left in dlam of the lines.
-static carom_status solve(cr_zone* zone, cr_zone_row_bars* rows, double* y)
+// The matrix knows nothing of crowds either, so that there it may take a few sweeps more. z_bar is
+// in zone->grad.
+static carom_status solve_by(cr_zone* zone, cr_zone_row_bars* rows, int32_t sweeps, double* y)
 {
     double *bar = zone->grad, *r = zone->scratch;
-    carom_status status = cr_zone_adj_factor(zone);
+    carom_status status = cr_zone_adj_factor(zone, sweeps);
     if (status != CAROM_OK) {
         return status;
     }
     cr_zone_matrix_reset(&zone->matrix);
-    memcpy(bar, y, sizeof(double) * (size_t)zone->n);
     memset(y, 0, sizeof(double) * (size_t)zone->n);
     for (int32_t i = 0; i < zone->line.count; i++) {
         zone->line.items[i].dlam = 0.0;
@@ -132,6 +147,18 @@ static carom_status solve(cr_zone* zone, cr_zone_row_bars* rows, double* y)
         }
         done = cr_zone_adj_settled(zone, y, r, most);
     }
+    return status;
+}
+
+// y comes in as z_bar; v is left in dlam of the lines.
+static carom_status solve(cr_zone* zone, cr_zone_row_bars* rows, double* y)
+{
+    memcpy(zone->grad, y, sizeof(double) * (size_t)zone->n);
+    carom_status status = solve_by(zone, rows, 1, y);
+    if (status == CAROM_ERR_NO_CONVERGENCE && zone->sweeping) {
+        status = solve_by(zone, rows, 0, y);
+    }
+    zone->sweeping = 0;
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "contact/give.h"
 #include "contact/row.h"
 #include "contact/zone_adj.h"
+#include "math/block_sweep.h"
 
 // One block of unknowns: (w,u) of a rigid frame or d of a free node.
 typedef struct cr_zone_block {
@@ -141,8 +142,11 @@ struct cr_zone {
     int32_t looks;     // how often one was asked for
     int32_t steady;    // nonzero: none is to be asked for, for places are kept of these candidates
     int32_t factored;  // nonzero: the matrix holds the factor of the last step and its working set
-    double along;      // how far the given motions have gone, 0..1
-    int32_t warm_at;   // in task->warm, where a contact is looked for first
+    int32_t sweeping;  // nonzero: it is solved by sweeps, in `rounds` of them at most
+    int32_t rounds;
+    double enough;       // m, what a Newton step may be off by
+    double along;        // how far the given motions have gone, 0..1
+    int32_t warm_at;     // in task->warm, where a contact is looked for first
     double worth, slope; // of the function to be made small, before the last step and along it
     double stick;        // m, e: slips below it stick
     double oil;          // m, the same of what is oiled
@@ -186,9 +190,11 @@ struct cr_zone {
     CR_ARRAY(cr_zone_clump) clump;                             // of zone_clump.c
     CR_ARRAY(int32_t) clump_block, clump_line; // blocks and lines, those of a clump together
     cr_zone* own; // a clump by itself, with blocks, points and lines of its own; NULL until then
-    cr_zone_task bare;       // of such a one without sheets
-    CR_ARRAY(double) dual;   // of zone_dual.c
-    CR_ARRAY(double) krylov; // of zone_lcp.c
+    cr_zone_task bare;         // of such a one without sheets
+    CR_ARRAY(double) dual;     // of zone_dual.c
+    CR_ARRAY(double) krylov;   // of zone_lcp.c
+    CR_ARRAY(uint8_t) in_knot; // [block_count] of zone_sweep.c
+    cr_block_sweep sweep;
     CR_ARRAY(int32_t) dual_set;
     cr_zone_matrix matrix;
     struct cr_zone_dense* dense; // NULL until it is asked for
@@ -221,9 +227,9 @@ double cr_zone_descent_slope(cr_zone* zone);
 carom_status cr_zone_descent_take(cr_zone* zone, double step);
 
 // zone_newton.c: one Newton step d with the lines' multipliers, by the first matrix that has one.
-// enough: m, 0 or, after a short step, so exact is it by the factor of that one, where this will
-// do.
-carom_status cr_zone_newton_step(cr_zone* zone, double enough);
+// near: nonzero after a short step, whose factor may then do, to within zone->enough. steady:
+// nonzero while steps shrink, and sweeps may do; a factor tells more.
+carom_status cr_zone_newton_step(cr_zone* zone, int32_t near, int32_t steady);
 void cr_zone_newton_gradient(cr_zone* zone); // grad = M (z - zt) + h^2 dE, without the contacts
 // The exact matrix of the current rows, to be factored.
 carom_status cr_zone_newton_exact(cr_zone* zone, int32_t symmetric);
@@ -337,7 +343,7 @@ carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_z
 // zone_adj.c: the rows and the points of a solution that was found before, and the matrix of its
 // equations there, factored.
 carom_status cr_zone_adj_recall(cr_zone* zone, const cr_zone_task* task, const double* lam);
-carom_status cr_zone_adj_factor(cr_zone* zone);
+carom_status cr_zone_adj_factor(cr_zone* zone, int32_t sweeps); // sweeps: they may do instead
 // The matrix leaves out how rows of one place change each other's compliance: where there are such,
 // a solution is refined until nothing is left of it, so many times at most.
 enum { CR_ZONE_CROWDED_SWEEPS = 30 };
@@ -351,15 +357,25 @@ void cr_zone_given_adj(const cr_zone_task* task, int32_t vertex, cr_vec3 start_b
 // Exchanges the working set until it is right; CAROM_ERR_NO_CONVERGENCE when it goes round in
 // circles, CAROM_ERR_NOT_POSITIVE when the matrix is not. `friction` 0: it is held, and in grad.
 carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction);
-// The same step, to within `enough` metres, with the factor of the one before.
+// The same step, to within zone->enough, with the factor of the one before.
 // CAROM_ERR_NO_CONVERGENCE: that will not do, and the multipliers are anything.
-carom_status cr_zone_lcp_reuse(cr_zone* zone, double enough);
+carom_status cr_zone_lcp_reuse(cr_zone* zone);
 int cr_zone_lcp_dual(const cr_zone* zone); // whether zone_dual.c helps it
 // After the interior point, friction being held: its step with the round-off of an exact solve,
 // where its working set is right. 0: it is not, and d and the multipliers are as they were.
 int cr_zone_lcp_sharpen(cr_zone* zone);
 // After it: by how much its step would differ if the gaps were rounded by r [m]. out [n].
 void cr_zone_lcp_shake(cr_zone* zone, double r, int32_t draw, double* out);
+// zone_sweep.c: large sheets in short steps without a factor.
+// Whether sweeps are the cheaper way, of the matrix H as it is assembled; where they are, the knot
+// is marked. positive: nonzero if H has to be positive, which sweeps do not tell.
+int cr_zone_sweep_suits(cr_zone* zone, int32_t positive);
+// Ready for K, between begin and reset; zone->scratch is used. Then x := K^-1 x or K^-T x, to
+// within `enough` or `digits` of it. CAROM_ERR_NO_CONVERGENCE or CAROM_ERR_NOT_POSITIVE: a factor
+// is needed.
+carom_status cr_zone_sweep_make(cr_zone* zone, int32_t transposed);
+carom_status cr_zone_sweep_solve(cr_zone* zone, double* x, double enough, double digits);
+
 // zone_dual.c: the working set of that step alone, from `active` as it is.
 // CAROM_ERR_NO_CONVERGENCE: there is none, or it was not found.
 carom_status cr_zone_dual_find(cr_zone* zone, int32_t friction);

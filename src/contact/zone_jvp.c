@@ -335,7 +335,7 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
     own.gradient = CR_ZONE_SPARSE;
     carom_status status = cr_zone_adj_recall(zone, &own, lam);
     if (status == CAROM_OK) {
-        status = cr_zone_adj_factor(zone);
+        status = cr_zone_adj_factor(zone, 0); // there may be many directions
     }
     if (status != CAROM_OK) {
         return status;

@@ -28,6 +28,17 @@ static void right_side(cr_zone* zone, int32_t friction)
     }
 }
 
+// x := K^-1 x. A Newton step need not be more exact than what it leaves to the next one.
+static carom_status solve(cr_zone* zone, double enough, double* x)
+{
+    static const double digits = 1e-8;
+    if (zone->sweeping) {
+        return cr_zone_sweep_solve(zone, x, enough, digits);
+    }
+    cr_zone_matrix_solve(&zone->matrix, x);
+    return CAROM_OK;
+}
+
 // With the working set A:  H d + grad = B lam,  a.d + g + eps lam = 0, g with what the row gives
 // way by beyond eps lam. Putting lam = -(g + a.d)/eps into the first gives (H + B A/eps) d = -grad
 // - B g/eps.
@@ -44,20 +55,20 @@ static carom_status solve_set(cr_zone* zone, int32_t friction)
         }
     }
     right_side(zone, friction);
-    status = cr_zone_matrix_factor(&zone->matrix);
-    zone->report.factorisations++;
-    cr_zone_matrix_reset(&zone->matrix);
-    if (status != CAROM_OK) {
-        return status;
+    if (zone->sweeping) {
+        status = cr_zone_sweep_make(zone, 0);
+    } else {
+        status = cr_zone_matrix_factor(&zone->matrix);
+        zone->report.factorisations++;
     }
-    cr_zone_matrix_solve(&zone->matrix, zone->d);
-    return CAROM_OK;
+    cr_zone_matrix_reset(&zone->matrix);
+    return status == CAROM_OK ? solve(zone, zone->enough, zone->d) : status;
 }
 
 // One sweep of refinement on the eliminated system would not help lam, which is a small difference;
 // so refine the pair (d, lam) itself: r1 = -grad - H d + B lam, r2 = -g - a.d - eps lam. What it
 // changes d by stays in zone->scratch.
-static void refine(cr_zone* zone, int32_t friction)
+static carom_status refine(cr_zone* zone, int32_t friction)
 {
     double* r = zone->scratch;
     cr_zone_matrix_apply(&zone->matrix, zone->d, r);
@@ -73,7 +84,7 @@ static void refine(cr_zone* zone, int32_t friction)
             line->ahead = r2; // kept for the second half
         }
     }
-    cr_zone_matrix_solve(&zone->matrix, r);
+    const carom_status status = solve(zone, cr_max(zone->enough, zone->sweep.tolerance), r);
     for (int32_t i = 0; i < zone->line.count; i++) {
         cr_zone_line* line = &zone->line.items[i];
         if (line->active) {
@@ -84,6 +95,7 @@ static void refine(cr_zone* zone, int32_t friction)
     for (int32_t i = 0; i < zone->n; i++) {
         zone->d[i] += r[i];
     }
+    return status;
 }
 
 // New multipliers, and which lines should change sides. Returns how many did.
@@ -150,7 +162,7 @@ int cr_zone_lcp_sharpen(cr_zone* zone)
     }
     for (int round = 0; round < ROUNDS && solve_set(zone, 0) == CAROM_OK; round++) {
         if (exchange(zone) == 0) {
-            refine(zone, 0);
+            (void)refine(zone, 0); // by a factor: it cannot fail
             no_pull(zone);
             return 1;
         }
@@ -169,6 +181,9 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
     const int dual = cr_zone_lcp_dual(zone);
     int32_t least = INT32_MAX, circles = 0;
     for (int round = 0; round < (dual ? PATIENCE + SEARCHES : MOST_ROUNDS); round++) {
+        if (round >= PATIENCE && zone->sweeping) {
+            break; // the search among the multipliers has a factor
+        }
         carom_status status =
             round >= PATIENCE && dual ? cr_zone_dual_find(zone, friction) : CAROM_OK;
         if (status == CAROM_OK) {
@@ -179,9 +194,9 @@ carom_status cr_zone_lcp_solve(cr_zone* zone, int32_t friction)
         }
         const int32_t changed = exchange(zone);
         if (changed == 0) {
-            refine(zone, friction);
+            status = refine(zone, friction);
             no_pull(zone);
-            return CAROM_OK;
+            return status;
         }
         circles = changed < least ? 0 : circles + 1;
         least = changed < least ? changed : least;
@@ -236,8 +251,9 @@ static void apply_both(cr_zone* zone, const double* p, double* q)
 // q = F^-1 K p across all those before, takes off s what lies along q (generalised conjugate
 // residuals): as many directions as contacts changed, and a few more. The lines of the working set
 // must be those of the end, for there is no factor to look for others with.
-carom_status cr_zone_lcp_reuse(cr_zone* zone, double enough)
+carom_status cr_zone_lcp_reuse(cr_zone* zone)
 {
+    const double enough = zone->enough;
     enum { MOST = 6 };
     static const double digits = 1e-10; // more than that they seldom find: of 500 tries 40 did
     const int32_t n = zone->n;
@@ -281,7 +297,7 @@ carom_status cr_zone_lcp_reuse(cr_zone* zone, double enough)
     if (!(left <= enough) || exchange(zone) > 0) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
-    refine(zone, 1);
+    (void)refine(zone, 1); // by a factor: it cannot fail
     no_pull(zone);
     return cr_zone_length(zone, zone->scratch) <= enough ? CAROM_OK : CAROM_ERR_NO_CONVERGENCE;
 }

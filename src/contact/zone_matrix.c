@@ -45,10 +45,7 @@ carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const 
         return status;
     }
     const int32_t kept = m->sparse.value_count * (symmetric ? 1 : 2);
-    if (!cr_array_reserve(&m->keep, kept)) {
-        return CAROM_ERR_MEMORY;
-    }
-    return cr_block_factor_analyse(m->sparse_factor, &m->sparse);
+    return cr_array_reserve(&m->keep, kept) ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void cr_zone_matrix_release(cr_zone_matrix* m)
@@ -245,6 +242,10 @@ carom_status cr_zone_matrix_factor(cr_zone_matrix* m)
         return m->symmetric ? cr_dense_cholesky(n, m->factor.items)
                             : cr_dense_lu(n, m->factor.items, m->pivot.items);
     }
+    const carom_status status = cr_block_factor_analyse(m->sparse_factor, &m->sparse);
+    if (status != CAROM_OK) {
+        return status;
+    }
     if (m->symmetric) {
         return cr_block_factor_cholesky(m->sparse_factor, &m->sparse);
     }
@@ -255,7 +256,8 @@ carom_status cr_zone_matrix_factor(cr_zone_matrix* m)
 
 int cr_zone_matrix_stands(const cr_zone_matrix* m)
 {
-    return !m->dense && cr_block_factor_stands(m->sparse_factor);
+    return !m->dense && cr_block_factor_analyse(m->sparse_factor, &m->sparse) == CAROM_OK &&
+           cr_block_factor_stands(m->sparse_factor);
 }
 
 void cr_zone_matrix_reset(cr_zone_matrix* m)

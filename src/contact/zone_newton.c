@@ -154,11 +154,23 @@ static carom_status held_step(cr_zone* zone, int level)
     return status;
 }
 
-// The step of the matrix as it is, with friction's derivative. Where the factor of the step before
-// gives it, to within `enough`, zone->factored stays 0: that one is not of this matrix.
-static carom_status full_step(cr_zone* zone, double enough)
+// The step of the matrix as it is, with friction's derivative. Where sweeps or the factor of the
+// step before give it zone->factored stays 0: there is no factor, or it is not of this matrix.
+static carom_status full_step(cr_zone* zone, int reuse, int steady)
 {
-    carom_status status = enough > 0.0 ? cr_zone_lcp_reuse(zone, enough) : CAROM_ERR_NO_CONVERGENCE;
+    carom_status status = CAROM_ERR_NO_CONVERGENCE;
+    if (steady && cr_zone_sweep_suits(zone, zone->matrix.symmetric)) {
+        zone->sweeping = 1;
+        status = cr_zone_lcp_solve(zone, 1);
+        zone->sweeping = 0;
+        if (status == CAROM_OK || status == CAROM_ERR_MEMORY) {
+            return status;
+        }
+        status = CAROM_ERR_NO_CONVERGENCE; // whatever it was, a factor knows better
+    }
+    if (reuse) {
+        status = cr_zone_lcp_reuse(zone);
+    }
     if (status == CAROM_ERR_NO_CONVERGENCE) {
         restore_lam(zone);
         status = cr_zone_lcp_solve(zone, 1);
@@ -170,9 +182,9 @@ static carom_status full_step(cr_zone* zone, double enough)
 // The next level when the matrix is not positive (a saddle: with less curvature the step walks off
 // it) or when the working set went round in circles; that is the contacts' doing, and safe sheets
 // will not change it.
-carom_status cr_zone_newton_step(cr_zone* zone, double enough)
+carom_status cr_zone_newton_step(cr_zone* zone, int32_t near, int32_t steady)
 {
-    const int reuse = zone->factored;
+    const int reuse = near && zone->factored;
     zone->factored = 0;
     if (free_step(zone)) {
         return CAROM_OK;
@@ -192,7 +204,8 @@ carom_status cr_zone_newton_step(cr_zone* zone, double enough)
         assemble(zone, level);
         remember_lam(zone);
         cr_zone_newton_gradient(zone);
-        status = level < CURVE_SAFE ? full_step(zone, reuse && level == CURVE_EXACT ? enough : 0.0)
+        const int exact = level == CURVE_EXACT;
+        status = level < CURVE_SAFE ? full_step(zone, reuse && exact, steady && exact)
                                     : CAROM_ERR_NO_CONVERGENCE;
         if (status == CAROM_ERR_NO_CONVERGENCE &&
             (level >= CURVE_SAFE || !(zone->rubbing || cr_zone_lcp_dual(zone)))) {

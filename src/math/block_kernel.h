@@ -47,6 +47,13 @@ typedef struct cr_block_kernel {
                   double* y);
     void (*minus_transposed)(int32_t m, int32_t n, const double* p, int32_t p_step, const double* y,
                              double* x);
+
+    // Row after row of 3 numbers at `row`, from the first on (step 1) or from the last back (-1):
+    // takes off what the row's 3x3 blocks make of x at their columns, rows that are done among
+    // them. Entries start[r] to start[r+1] are those of row r; a block has 9 numbers by columns,
+    // and one may be read behind the last block and the last row.
+    void (*sweep)(int32_t count, int32_t step, const int32_t* start, const int32_t* column,
+                  const double* block, const double* x, double* row);
 } cr_block_kernel;
 
 // Set number level, 0 being the one that runs everywhere; NULL when this machine lacks it or there

@@ -511,6 +511,29 @@ TARGET static void NAME(minus_transposed)(int32_t m, int32_t n, const double* p,
     }
 }
 
+// A row of three in the first three lanes of four; the fourth is never kept. Three sums, one to
+// each column of the blocks, do not wait for each other.
+TARGET static void NAME(sweep)(int32_t count, int32_t step, const int32_t* start,
+                               const int32_t* column, const double* block, const double* x,
+                               double* row)
+{
+    for (int32_t k = 0, r = step > 0 ? 0 : count - 1; k < count; k++, r += step) {
+        NAME(vec4) sum[3] = {{0}, {0}, {0}};
+        for (int32_t e = start[r]; e < start[r + 1]; e++) {
+            const double* b = block + 9 * (ptrdiff_t)e;
+            const double* v = x + column[e];
+            sum[0] += *(const NAME(vec4)*)b * v[0];
+            sum[1] += *(const NAME(vec4)*)(b + 3) * v[1];
+            sum[2] += *(const NAME(vec4)*)(b + 6) * v[2];
+        }
+        double* at = row + 3 * (ptrdiff_t)r;
+        const NAME(vec4) left = *(const NAME(vec4)*)at - ((sum[0] + sum[1]) + sum[2]);
+        at[0] = left[0];
+        at[1] = left[1];
+        at[2] = left[2];
+    }
+}
+
 static const cr_block_kernel NAME(set) = {
     .name = SET_NAME,
     .product = NAME(product),
@@ -521,6 +544,7 @@ static const cr_block_kernel NAME(set) = {
     .lu = NAME(lu),
     .times = NAME(times),
     .minus_transposed = NAME(minus_transposed),
+    .sweep = NAME(sweep),
 };
 
 #undef INLINE

@@ -1,6 +1,15 @@
 // grad_scenes.h - scenes that more than one test differentiates, each in a world of its own.
 #pragma once
 
+// A ball thrown on a sheet of so many nodes, in steps so short, that sweeps solve it.
+#define GRAD_SCENES_LARGE                                                                          \
+    "{'carom': 1, 'world': {'dt': 0.00025, 'friction_speed': 0.01, 'friction': 0.4}, 'bodies': ["  \
+    "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 1, 'height': 1, 'nx': 26,"     \
+    " 'ny': 26}}, 'density': 0.374, 'stretch': 1000, 'bend': 1e-4, 'damping': 0.005,"              \
+    " 'thickness': 0.002, 'pins': [{'nodes': 'corners'}]},"                                        \
+    "{'name': 'ball', 'sphere': {'radius': 0.1}, 'mass': 0.3, 'position': [0.03, 0.05, 0.1022],"   \
+    " 'velocity': [1, 0.5, -3], 'angular_velocity': [0, 10, 0]}]"
+
 // A sheet held at two corners, everything that a sheet may have switched on.
 #define GRAD_SCENES_HANGING(WORLD)                                                                 \
     "{" WORLD "'bodies': [{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.5,"     \

@@ -180,6 +180,15 @@ static const grad_kit_scene scenes[] = {
      " {'of': 'sheet', 'what': 'density'}, {'of': 'ball', 'what': 'position'},"
      " {'of': 'sheet', 'what': 'thickness'}]}",
      15, 0},
+    {"ball on a large sheet in short steps",
+     GRAD_SCENES_LARGE ", 'objective': {'terms': [{'what': 'position', 'of': 'ball', 'target':"
+                       " [0.1, 0, 0]}, {'what': 'velocity', 'of': 'ball', 'target': [0.5, 0, 0],"
+                       " 'weight': 0.01}, {'what': 'velocity', 'of': 'sheet', 'weight': 0.1}]},"
+                       "'parameters': [{'of': 'ball', 'what': 'velocity'}, {'of': 'ball', 'what':"
+                       " 'angular_velocity'}, {'of': 'ball', 'what': 'mass'}, {'of': 'ball',"
+                       " 'what': 'friction'}, {'of': 'sheet', 'what': 'stretch'}, {'of': 'sheet',"
+                       " 'what': 'density'}, {'of': 'sheet', 'what': 'thickness'}]}",
+     40, 0},
     // braked in the last eight steps: without the sheet's part in that 7e-3
     {"box that tips over its edge on a sheet",
      "{" WORLD "'bodies': [" GROUND

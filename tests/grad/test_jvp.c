@@ -180,6 +180,8 @@ static const scene scenes[] = {
      "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'},"
                                                          " {'what': 'wind'}, " WORLD "]}",
      0},
+    {"ball on a large sheet in short steps", 12,
+     GRAD_SCENES_LARGE ", 'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", " WORLD "]}", 0},
     {"cloth on cloth", 8,
      "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': ["
      "{'name': 'low', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 3,"

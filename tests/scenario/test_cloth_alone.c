@@ -202,6 +202,27 @@ static void test_folded_and_dropped(void)
     }
 }
 
+// Without gravity a sheet that is held at its border is in balance from the start, taut, slack or
+// pressed together, near the origin and far from it. Nothing moves it, and round-off of the balance
+// is no motion.
+static void test_at_rest_without_gravity(void)
+{
+    const double scales[] = {0.5, 0.9, 1.0, 1.01, 2.5}, far[] = {0, 100};
+    for (int i = 0; i < 10; i++) {
+        kit* k = kit_open("{'carom': 1, 'world': {'dt': 0.001, 'gravity': [0, 0, 0]}, 'bodies': "
+                          "[{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 1, "
+                          "'height': 1, 'nx': 6, 'ny': 6}}, 'position': [%g, 0, 0], 'rest_scale': "
+                          "%g, 'density': 0.374, 'stretch': 1000, 'pins': [{'nodes': 'border'}]}]}",
+                          far[i / 5], scales[i % 5]);
+        for (int step = 0; step < 5; step++) {
+            CHECK(carom_sim_step(k->sim, NULL) == CAROM_OK);
+            CHECK(carom_sim_info(k->sim).parts == 1 && carom_sim_info(k->sim).residual == 0.0);
+        }
+        CHECK_NEAR(liveliest(k), 0.0, 1e-9);
+        kit_close(k);
+    }
+}
+
 int main(void)
 {
     RUN(test_hanging_strip);
@@ -209,5 +230,6 @@ int main(void)
     RUN(test_swinging_sheet);
     RUN(test_draped_over_a_ball);
     RUN(test_folded_and_dropped);
+    RUN(test_at_rest_without_gravity);
     return check_failures != 0;
 }

@@ -808,7 +808,7 @@ static void test_sheets_have_the_known_bits(void)
 
 typedef struct kernel_results {
     double product[48 * 20], spread[48 * 20], solved[48 * 20], cholesky[32 * 20], lu[32 * 20];
-    double inverse[2][20], times[48], minus[20];
+    double inverse[2][20], times[48], minus[20], swept[2][64];
     int32_t pivot[20];
 } kernel_results;
 
@@ -842,6 +842,21 @@ static void run_kernels(const cr_block_kernel* kernel, int32_t m, int32_t n, uin
         y[i] = 0.0;
     }
     kernel->minus_transposed(m, n, a, 48, y, out->minus);
+    for (int up = 0; up < 2; up++) { // n rows of three behind or before three others
+        int32_t start[21] = {0}, column[60];
+        double* x = out->swept[up];
+        random_vector(64, &seed, x);
+        for (int32_t r = 0; r < n; r++) {
+            start[r + 1] = start[r];
+            for (int32_t k = 1; k <= 3; k++) {
+                const int32_t other = up ? r - k : r + k;
+                if (other >= -1 && other < n) {
+                    column[start[r + 1]++] = 3 * (other + 1);
+                }
+            }
+        }
+        kernel->sweep(n, up ? 1 : -1, start, column, a, x, x + 3);
+    }
 }
 
 static void test_all_widths_of_vectors_give_the_same_bits(void)

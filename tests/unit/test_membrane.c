@@ -339,6 +339,30 @@ static void test_projection_is_positive_and_keeps_the_rest(void)
     CHECK(indefinite > 100 && untouched > 50);
 }
 
+// What compression takes off the Hessian, at most; nothing where there is none, and not much more
+// than it takes where there is.
+static void test_buckle_bounds_what_compression_takes(void)
+{
+    uint64_t seed = 33;
+    int compressed = 0, close = 0;
+    for (int trial = 0; trial < 600; trial++) {
+        sample s = draw(&seed, trial % KINDS);
+        const cr_membrane_rest rest = rest_of(&s);
+        double block[6][9], exact[9][9], size = 0.0;
+        cr_membrane_hessian(&rest, &s.law, s.x0, s.x, block);
+        expand(block, exact);
+        for (int i = 0; i < 81; i++) {
+            size = fmax(size, fabs(exact[i / 9][i % 9]));
+        }
+        const double most = cr_membrane_buckle(&rest, &s.law, s.x0, s.x);
+        CHECK(most >= 0.0 && is_above(exact, most + 1e-12 * size));
+        compressed += most > 1e-6 * size;
+        close += most > 1e-6 * size && !is_above(exact, 0.2 * most);
+    }
+    printf("  %d compressed, of %d it takes a fifth of the bound and more\n", compressed, close);
+    CHECK(compressed > 100 && 2 * close > compressed);
+}
+
 // Pulled along one diagonal of the rest axes and pressed along the other, flat in x and y: across
 // the sheet the projected Hessian is area (gN_a . pull)^2 times the tension along the pull, no
 // more.
@@ -392,6 +416,7 @@ int main(void)
     RUN(test_reverse_of_gradient);
     RUN(test_reverse_of_area);
     RUN(test_projection_is_positive_and_keeps_the_rest);
+    RUN(test_buckle_bounds_what_compression_takes);
     RUN(test_projection_keeps_the_tension_across);
     RUN(test_refuses_thin_and_unfinite_rest_shapes);
     return check_failures != 0;
