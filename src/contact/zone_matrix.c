@@ -27,7 +27,7 @@ carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const 
         // a sheet that is pinned everywhere has no unknowns, but its matrix has a place
         const int32_t n = m->scalar_count > 0 ? m->scalar_count : 1;
         if (!cr_array_reserve(&m->base, n * n) || !cr_array_reserve(&m->factor, n * n) ||
-            !cr_array_reserve(&m->keep, n * n) || !cr_array_reserve(&m->pivot, n)) {
+            !cr_array_reserve(&m->keep[0], n * n) || !cr_array_reserve(&m->pivot, n)) {
             return CAROM_ERR_MEMORY;
         }
         cr_zone_matrix_zero(m);
@@ -44,8 +44,10 @@ carom_status cr_zone_matrix_build(cr_zone_matrix* m, int32_t block_count, const 
     if (status != CAROM_OK) {
         return status;
     }
-    const int32_t kept = m->sparse.value_count * (symmetric ? 1 : 2);
-    return cr_array_reserve(&m->keep, kept) ? CAROM_OK : CAROM_ERR_MEMORY;
+    const int32_t kept = m->sparse.value_count;
+    const int ok =
+        cr_array_reserve(&m->keep[0], kept) && (symmetric || cr_array_reserve(&m->keep[1], kept));
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void cr_zone_matrix_release(cr_zone_matrix* m)
@@ -54,7 +56,8 @@ void cr_zone_matrix_release(cr_zone_matrix* m)
     cr_array_release(&m->base);
     cr_array_release(&m->factor);
     cr_array_release(&m->pivot);
-    cr_array_release(&m->keep);
+    cr_array_release(&m->keep[0]);
+    cr_array_release(&m->keep[1]);
     cr_block_matrix_release(&m->sparse);
     cr_block_factor_destroy(m->sparse_factor);
     m->sparse_factor = NULL;
@@ -222,13 +225,13 @@ carom_status cr_zone_matrix_begin(cr_zone_matrix* m)
 {
     if (m->dense) {
         const size_t n = (size_t)m->scalar_count;
-        memcpy(m->keep.items, m->base.items, n * n * sizeof(double));
+        memcpy(m->keep[0].items, m->base.items, n * n * sizeof(double));
         return CAROM_OK;
     }
     const size_t count = (size_t)m->sparse.value_count;
-    memcpy(m->keep.items, m->sparse.lower.items, count * sizeof(double));
+    memcpy(m->keep[0].items, m->sparse.lower.items, count * sizeof(double));
     if (!m->symmetric) {
-        memcpy(m->keep.items + count, m->sparse.upper.items, count * sizeof(double));
+        memcpy(m->keep[1].items, m->sparse.upper.items, count * sizeof(double));
     }
     return CAROM_OK;
 }
@@ -260,17 +263,27 @@ int cr_zone_matrix_stands(const cr_zone_matrix* m)
            cr_block_factor_stands(m->sparse_factor);
 }
 
+// An array changes places with one that is kept: K is not needed any more.
+static void exchange(double** items, int32_t* capacity, cr_zone_values* kept)
+{
+    double* const there = *items;
+    const int32_t room = *capacity;
+    *items = kept->items;
+    *capacity = kept->capacity;
+    kept->items = there;
+    kept->capacity = room;
+}
+
 void cr_zone_matrix_reset(cr_zone_matrix* m)
 {
     if (m->dense) {
         const size_t n = (size_t)m->scalar_count;
-        memcpy(m->base.items, m->keep.items, n * n * sizeof(double));
+        memcpy(m->base.items, m->keep[0].items, n * n * sizeof(double));
         return;
     }
-    const size_t count = (size_t)m->sparse.value_count;
-    memcpy(m->sparse.lower.items, m->keep.items, count * sizeof(double));
+    exchange(&m->sparse.lower.items, &m->sparse.lower.capacity, &m->keep[0]);
     if (!m->symmetric) {
-        memcpy(m->sparse.upper.items, m->keep.items + count, count * sizeof(double));
+        exchange(&m->sparse.upper.items, &m->sparse.upper.capacity, &m->keep[1]);
     }
 }
 

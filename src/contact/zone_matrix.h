@@ -3,6 +3,8 @@
 
 #include "math/block_factor.h"
 
+typedef CR_ARRAY(double) cr_zone_values;
+
 // Filled block by block, kept as the base H; K = H + rows is what gets factored. Owns its memory
 // and keeps it from zone to zone.
 typedef struct cr_zone_matrix {
@@ -15,7 +17,8 @@ typedef struct cr_zone_matrix {
     CR_ARRAY(double) factor; // [n*n] dense K, then its factor
     CR_ARRAY(int32_t) pivot; // [n]
     cr_block_matrix sparse;  // H
-    CR_ARRAY(double) keep;   // values of H while `sparse` holds K
+    cr_zone_values
+        keep[2]; // lower and upper values of H while `sparse` holds K; of a dense one the first
     cr_block_factor* sparse_factor;
     int64_t factor_count; // factorisations since the program started, for reports
 } cr_zone_matrix;
