@@ -391,27 +391,30 @@ static double inner(const cr_block_sweep* s, const double* restrict x, const dou
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-// The largest of them, likewise; a NaN is one.
+// The larger of two sizes; a NaN stays.
+static inline double larger(double most, double size)
+{
+    return size > most || isnan(size) ? size : most;
+}
+
+// The largest of them, likewise.
 static double largest(const cr_block_sweep* s, const double* x)
 {
     double most[8] = {0};
     int32_t i = 0;
     for (; i < s->knot_size; i++) {
-        const double size = fabs(s->length.items[i] * x[i]);
-        most[0] = size <= most[0] ? most[0] : size;
+        most[0] = larger(most[0], fabs(s->length.items[i] * x[i]));
     }
     for (; i + 8 <= s->scalar_count; i += 8) {
         for (int c = 0; c < 8; c++) {
-            const double size = fabs(x[i + c]);
-            most[c] = size <= most[c] ? most[c] : size;
+            most[c] = larger(most[c], fabs(x[i + c]));
         }
     }
     for (; i < s->scalar_count; i++) {
-        const double size = fabs(x[i]);
-        most[0] = size <= most[0] ? most[0] : size;
+        most[0] = larger(most[0], fabs(x[i]));
     }
     for (int c = 1; c < 8; c++) {
-        most[0] = most[c] <= most[0] ? most[0] : most[c];
+        most[0] = larger(most[0], most[c]);
     }
     return most[0];
 }
@@ -445,7 +448,9 @@ carom_status cr_block_sweep_solve(cr_block_sweep* s, double* x, double enough, d
         memcpy(r + s->at.items[s->block.items[k]], x + s->outside.items[k],
                sizeof(double) * (size_t)s->sizes.items[k]);
     }
-    memcpy(b, r, sizeof(double) * (size_t)s->knot_size);
+    for (int32_t i = 0; i < s->knot_size; i++) {
+        b[i] = r[i];
+    }
     untie(s, relax, r);
     for (int32_t k = 0; k < s->row_count; k++) {
         const double* d = s->inverse.items + 9 * (size_t)k;

@@ -292,11 +292,28 @@ static void test_refuses_what_it_cannot_solve(void)
     cr_block_sweep_release(&sweep);
 }
 
+// Wherever it stands, in the knot or not.
+static void test_no_nan_gets_through(void)
+{
+    uint64_t seed = 8;
+    cr_block_sweep sweep = {0};
+    net n = make_net(6, 1, 3, 2.0, 1e4, 0, &seed);
+    CHECK(cr_block_sweep_build(&sweep, &n.m, n.in_knot, NULL, 0) == CAROM_OK);
+    for (int32_t i = 0; i < n.m.scalar_count; i++) {
+        double x[6 * 6 * 3 + 6] = {0};
+        x[i] = (double)NAN;
+        CHECK(cr_block_sweep_solve(&sweep, x, 1e3, 1e-8, 50) == CAROM_ERR_NO_CONVERGENCE);
+    }
+    release_net(&n);
+    cr_block_sweep_release(&sweep);
+}
+
 int main(void)
 {
     RUN(test_solves_both_ways);
     RUN(test_rounds_do_not_grow);
     RUN(test_stops_when_told);
     RUN(test_refuses_what_it_cannot_solve);
+    RUN(test_no_nan_gets_through);
     return check_failures != 0;
 }
