@@ -17,8 +17,7 @@ typedef struct cr_zone_matrix {
     CR_ARRAY(double) factor; // [n*n] dense K, then its factor
     CR_ARRAY(int32_t) pivot; // [n]
     cr_block_matrix sparse;  // H
-    cr_zone_values
-        keep[2]; // lower and upper values of H while `sparse` holds K; of a dense one the first
+    cr_zone_values keep[2];  // values of H while `sparse` holds K, lower and upper; dense: [0]
     cr_block_factor* sparse_factor;
     int64_t factor_count; // factorisations since the program started, for reports
 } cr_zone_matrix;

@@ -4,8 +4,7 @@
 #include "math/scalar.h"
 #include <string.h>
 
-// w: of 1.0 to 1.35 this took the fewest rounds on sheets in steps of 1/4000 to 1/200 s, by a
-// tenth.
+// w: on sheets in steps of 1/4000 s 1.2 to 1.35 take as many rounds, 1.0 a tenth more, 0.9 a fifth.
 static const double relax = 1.2;
 
 // A diagonal block whose determinant is this far below the product of its columns is singular.
