@@ -1,4 +1,5 @@
 #include "contact/zone_inside.h"
+#include "math/dense.h"
 #include <string.h>
 
 // Rounds of exchange before the interior point takes over: a good start needs one or two. In a zone
@@ -223,14 +224,6 @@ static double inner(const cr_zone* zone, const double* x, const double* y)
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-// y += factor * x
-static void add_times(int32_t n, double factor, const double* restrict x, double* restrict y)
-{
-    for (int32_t i = 0; i < n; i++) {
-        y[i] += factor * x[i];
-    }
-}
-
 // q := F^-1 K p with K = H + B A/eps of the working set and F the factor that there is.
 static void apply_both(cr_zone* zone, const double* p, double* q)
 {
@@ -282,13 +275,13 @@ carom_status cr_zone_lcp_reuse(cr_zone* zone)
         for (int j = 0; j < k; j++) {
             const double* before = s + (2 * j + 1) * n;
             const double along = inner(zone, q, before + n) / qq[j];
-            add_times(n, -along, before, p);
-            add_times(n, -along, before + n, q);
+            cr_dense_add_times(n, -along, before, p);
+            cr_dense_add_times(n, -along, before + n, q);
         }
         qq[k] = inner(zone, q, q);
         const double along = inner(zone, s, q) / qq[k];
-        add_times(n, along, p, zone->d);
-        add_times(n, -along, q, s);
+        cr_dense_add_times(n, along, p, zone->d);
+        cr_dense_add_times(n, -along, q, s);
         left = cr_zone_length(zone, s);
         if (k + 1 == MOST / 2 && !(left * left <= enough * first)) {
             return CAROM_ERR_NO_CONVERGENCE; // the other half of them would not do

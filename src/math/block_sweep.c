@@ -1,6 +1,7 @@
 #include "math/block_sweep.h"
 #include "core/assert.h"
 #include "math/block_kernel.h"
+#include "math/dense.h"
 #include "math/scalar.h"
 #include <string.h>
 
@@ -418,14 +419,6 @@ static double largest(const cr_block_sweep* s, const double* x)
     return most[0];
 }
 
-// y += factor * x
-static void add_times(int32_t n, double factor, const double* restrict x, double* restrict y)
-{
-    for (int32_t i = 0; i < n; i++) {
-        y[i] += factor * x[i];
-    }
-}
-
 // Where the matrix is symmetric each direction p with q = O p across the one before is across all
 // of them, but for the metric in which that would be so; where it is not so in the knot alone, the
 // same has been enough.
@@ -470,13 +463,13 @@ carom_status cr_block_sweep_solve(cr_block_sweep* s, double* x, double enough, d
         apply(s, p, f, t, q);
         if (it > 0) {
             const double along = inner(s, q, q_before) / qq_before;
-            add_times(n, -along, p_before, p);
-            add_times(n, -along, q_before, q);
+            cr_dense_add_times(n, -along, p_before, p);
+            cr_dense_add_times(n, -along, q_before, q);
         }
         const double qq = inner(s, q, q);
         const double along = inner(s, r, q) / qq;
-        add_times(n, along, p, y);
-        add_times(n, -along, q, r);
+        cr_dense_add_times(n, along, p, y);
+        cr_dense_add_times(n, -along, q, r);
         left = largest(s, r);
         double *const free_p = p_before, *const free_q = q_before;
         p_before = p;

@@ -417,3 +417,10 @@ void cr_dense_eigen(int32_t n, const double* a, double* value, double* vector)
     }
     sort_eigen(n, value, vector);
 }
+
+void cr_dense_add_times(int32_t n, double factor, const double* restrict x, double* restrict y)
+{
+    for (int32_t i = 0; i < n; i++) {
+        y[i] += factor * x[i];
+    }
+}

@@ -17,3 +17,6 @@ void cr_dense_lu_solve_transposed(int32_t n, const double* lu, const int32_t* pi
 // Eigenvalues ascending and orthonormal vectors of a symmetric n x n matrix (n <= 12), by Jacobi
 // rotations: A = sum_i value[i] v_i v_i^T, vector i in column i of vector (row-major).
 void cr_dense_eigen(int32_t n, const double* a, double* value, double* vector);
+
+// y += factor x; two vectors of n numbers that do not overlap
+void cr_dense_add_times(int32_t n, double factor, const double* restrict x, double* restrict y);
