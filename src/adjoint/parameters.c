@@ -288,6 +288,8 @@ static void restore(cr_parameters* p)
     to->world = from->world;
     to->shape += p->reshapes;
     memcpy(to->bodies.radius, from->bodies.radius, b * sizeof(double));
+    memcpy(to->bodies.width, from->bodies.width, b * sizeof(double));
+    memcpy(to->bodies.stiffness, from->bodies.stiffness, b * sizeof(double));
     memcpy(to->bodies.friction, from->bodies.friction, b * sizeof(double));
     memcpy(to->bodies.restitution, from->bodies.restitution, b * sizeof(double));
     memcpy(to->bodies.p, from->bodies.p, 3 * v * sizeof(double));

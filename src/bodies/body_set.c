@@ -14,6 +14,8 @@ carom_status cr_body_set_init(cr_body_set* set, int32_t body_count, int32_t vert
     set->frame = cr_memory_take(b, sizeof(int32_t));
     set->vertex = cr_memory_take(b + 1, sizeof(int32_t));
     set->radius = cr_memory_take(b, sizeof(double));
+    set->width = cr_memory_take(b, sizeof(double));
+    set->stiffness = cr_memory_take(b, sizeof(double));
     set->friction = cr_memory_take(b, sizeof(double));
     set->restitution = cr_memory_take(b, sizeof(double));
     set->vertex_body = cr_memory_take(v, sizeof(int32_t));
@@ -27,7 +29,8 @@ carom_status cr_body_set_init(cr_body_set* set, int32_t body_count, int32_t vert
     set->node_vertex = cr_memory_take(n, sizeof(int32_t));
     set->node_mass = cr_memory_take(n, sizeof(double));
     set->node_pinned = cr_memory_take(n, 1);
-    if (!set->kind || !set->frame || !set->vertex || !set->radius || !set->friction ||
+    if (!set->kind || !set->frame || !set->vertex || !set->radius || !set->width ||
+        !set->stiffness || !set->friction ||
         !set->restitution || !set->vertex_body || !set->node || !set->p || !set->frame_body ||
         !set->mass || !set->inertia || !set->extent || !set->lock || !set->node_vertex ||
         !set->node_mass || !set->node_pinned) {
@@ -43,7 +46,7 @@ void cr_body_set_release(cr_body_set* set)
                             set->friction,   set->restitution, set->vertex_body, set->node,
                             set->p,          set->frame_body,  set->mass,        set->inertia,
                             set->extent,     set->lock,        set->node_vertex, set->node_mass,
-                            set->node_pinned};
+                            set->node_pinned, set->width,      set->stiffness};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collision/surface.h"
+#include "math/vec3.h"
 
 typedef struct cr_candidate {
     cr_pair pair;
@@ -13,6 +14,8 @@ typedef struct cr_candidate {
     double room;        // m, what it gives way by at most, see give.h
     double blur;        // m, contacts of the same bodies nearer than this share a compliance
     double lever[2];    // m, at what distance from its closest point each side feels friction
+    double width;       // m, the layer of barrier.h, at most the thickness
+    double stiffness;   // N, k of barrier.h
 } cr_candidate;
 
 // A contact is known by the vertices that take part in it, ascending, -1 where there are fewer
@@ -27,6 +30,7 @@ typedef struct cr_contact_key {
 typedef struct cr_contact_memory {
     cr_contact_key key;
     double force; // N
+    cr_vec3 dual; // friction direction, at most 1 long
 } cr_contact_memory;
 
 int cr_candidate_compare_keys(const cr_contact_key* a, const cr_contact_key* b);

@@ -327,6 +327,8 @@ static carom_status fill_body(builder* b, int32_t cast, int32_t copy, int32_t bo
     m->bodies.kind[body] = kinds[c->spec.type];
     m->bodies.frame[body] = -1;
     m->bodies.radius[body] = c->radius;
+    m->bodies.width[body] = c->width;
+    m->bodies.stiffness[body] = c->has.contact_stiffness;
     m->density[body] = c->density;
     m->bodies.friction[body] = c->has.friction;
     m->bodies.restitution[body] = c->has.restitution;

@@ -12,6 +12,11 @@
 // The layer around a body that asks for none, by its size: thin enough not to be seen, thick enough
 // that distances keep their digits.
 static const double usual_thickness = 5e-4;
+// The same of solids whose contacts have a width: a thinner layer is stiffer, and takes more
+// iterations to solve.
+static const double usual_layer = 1e-2;
+// And of a sphere's or capsule's radius, what its contacts may take.
+static const double usual_share = 0.02;
 
 // Of cloth that asks for none: at most this share of its shortest edge, for folds are edges wide.
 static const double usual_edge_share = 0.2;
@@ -105,6 +110,11 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
     cast->has.friction = first_given(own->friction, its.friction, world->friction);
     cast->has.restitution = first_given(own->restitution, its.restitution, world->restitution);
     cast->has.thickness = first_given(own->thickness, its.thickness, world->thickness);
+    cast->barrier = world->numbers.contact == CR_CONTACT_BARRIER;
+    cast->has.contact_width =
+        first_given(own->contact_width, its.contact_width, world->contact_width);
+    cast->has.contact_stiffness =
+        first_given(own->contact_stiffness, its.contact_stiffness, world->contact_stiffness);
     const double poisson = first_given(own->poisson, its.poisson, 0.3);
     if (own->poisson == own->poisson && own->stretch != own->stretch &&
         its.stretch != its.stretch) {
@@ -119,6 +129,20 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
         const double value = first_given(a, b, p->fallback);
         memcpy((char*)&cast->has.cloth + p->offset, &value, sizeof value);
     }
+    return CAROM_OK;
+}
+
+static carom_status pick_width(maker* m)
+{
+    cr_cast* cast = m->cast;
+    const int ball = cast->spec.mesh < 0, given = cast->has.contact_width == cast->has.contact_width;
+    cast->width = given ? cast->has.contact_width : ball ? usual_share * cast->radius : cast->radius;
+    if (cast->barrier && !(cast->width <= cast->radius) && (ball || cast->radius > 0.0)) {
+        return cr_form_refuse(m->json, cast->value, m->path, m->error,
+                              "has a contact_width of %g m, which is more than its %s of %g m",
+                              cast->width, ball ? "radius" : "thickness", cast->radius);
+    }
+    cast->width = cr_min(cast->width, cast->radius); // of a fixed mesh without thickness: none
     return CAROM_OK;
 }
 
@@ -758,8 +782,10 @@ static void pick_radius(cr_cast* cast)
     cast->size = cr_max(side.x, cr_max(side.y, side.z));
     const int moves = cast->spec.type == CR_TYPE_RIGID || cast->spec.type == CR_TYPE_CLOTH;
     cast->radius = cast->has.thickness == cast->has.thickness ? cast->has.thickness
-                   : moves                                    ? usual_thickness * cast->size
-                                                              : 0.0;
+                   : !moves                                   ? 0.0
+                   : cast->barrier && cast->spec.type == CR_TYPE_RIGID
+                       ? usual_layer * cast->size
+                       : usual_thickness * cast->size;
 }
 
 // Each vertex moves by the u of least length that best solves n_f . u = -r over its faces f: where
@@ -920,6 +946,9 @@ carom_status cr_cast_make(cr_cast* cast, const cr_scene* scene, const cr_world_s
     gather_lock(&m);
     if (status == CAROM_OK) {
         status = cast->spec.mesh >= 0 ? make_from_mesh(&m) : make_ball(&m);
+    }
+    if (status == CAROM_OK) {
+        status = pick_width(&m);
     }
     if (status == CAROM_OK && cast->spec.type == CR_TYPE_RIGID) {
         to_principal(cast);

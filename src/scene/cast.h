@@ -19,6 +19,8 @@ typedef struct cr_cast {
     int32_t closed;   // every edge has two faces that agree on the outside
     double size;      // m, the longest side of the box around the mesh
     double radius;    // m, the layer around the mesh
+    double width;     // m, how deep contacts reach into that layer
+    int32_t barrier;  // nonzero: contacts have a width
     double mass;      // kg, 0 unless rigid
     double density;   // kg/m^3, mass over volume, 0 unless rigid
     cr_vec3 inertia;  // kg m^2, principal, 0 unless rigid

@@ -59,6 +59,7 @@ static const cr_field torque_item = {ITEM_VECTOR("torque", "N m", "of one step",
 
 #define SPEC cr_world_spec
 static const double earth[3] = {0, 0, -9.81};
+static const char* const contact_names[] = {"hard", "barrier", NULL};
 static const char* const zone_names[] = {"local", "global", NULL};
 static const char* const zone_gradient_names[] = {"sparse", "dense-qr", "dense-kkt", NULL};
 static const char* const curvature_names[] = {"on", "off", NULL};
@@ -74,6 +75,17 @@ static const cr_field world_fields[] = {
     {NUMBER("thickness", thickness, "m", "layer around every body that gives none of its own",
             NOT_GIVEN, 0 TO 1e3, 0),
      .otherwise = "by the size of each body"},
+    {CHOICE("contact", numbers.contact,
+            "how contacts resist: nearly at once, or by a potential in a layer of finite width "
+            "(experimental)",
+            0, contact_names)},
+    {NUMBER("contact_width", contact_width, "m",
+            "depth of the contact layer of bodies that give none; contact \"barrier\"", NOT_GIVEN,
+            1e-9 TO 1e3, 0),
+     .otherwise = "the thickness; of spheres and capsules 0.02 of the radius"},
+    {NUMBER("contact_stiffness", contact_stiffness, "m/s^2",
+            "acceleration that presses a contact halfway down its layer; contact \"barrier\"", 100,
+            1e-3 TO 1e9, 0)},
     {NUMBER("friction", friction, UNIT, "of bodies that give none", 0.5, 0 TO 1e3, 0)},
     {NUMBER("restitution", restitution, UNIT, "of bodies that give none", 0, 0 TO 1, 0)},
     {NUMBER("friction_speed", numbers.friction_speed, "m/s",
@@ -266,6 +278,14 @@ static const cr_field node_force_item = {
          .otherwise =                                                                              \
              "the material's, the world's, else 5e-4 of the body's size (of cloth at most a "      \
              "fifth of its shortest edge; of fixed and kinematic bodies 0)"},                      \
+        {NUMBER("contact_width", prefix contact_width, "m",                                        \
+                "depth of the contact layer, at most the thickness", NOT_GIVEN, 1e-9 TO 1e3, 0),   \
+         .otherwise = "the material's, the world's, else the thickness; of spheres and capsules "  \
+                      "0.02 of the radius"},                                                       \
+        {NUMBER("contact_stiffness", prefix contact_stiffness, "m/s^2",                            \
+                "acceleration that presses a contact halfway down its layer", NOT_GIVEN,           \
+                1e-3 TO 1e9, 0),                                                                   \
+         .otherwise = "the material's, else the world's"},                                         \
         {NUMBER(                                                                                   \
              "stretch", prefix stretch, "N/m",                                                     \
              "Young's modulus times thickness of cloth that is the same in all directions: gives " \

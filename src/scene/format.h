@@ -20,12 +20,14 @@ typedef struct cr_scene_spec {
 typedef struct cr_world_spec {
     cr_world numbers;
     double thickness, friction, restitution;
+    double contact_width, contact_stiffness;
     int32_t separate; // 0 or 1
 } cr_world_spec;
 
 // What materials and bodies both have.
 typedef struct cr_material_spec {
     double density, friction, restitution, thickness;
+    double contact_width, contact_stiffness;
     double stretch, poisson;
     cr_cloth_material cloth;
 } cr_material_spec;

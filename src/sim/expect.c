@@ -178,6 +178,11 @@ static double farthest(const cr_sim* sim, const cr_worker* worker, const cr_expe
     return most;
 }
 
+void cr_expect_range(cr_sim* sim, const cr_worker* worker)
+{
+    sim->part.range = farthest(sim, worker, worker->expect);
+}
+
 double cr_expect_edge(const cr_sim* sim, const cr_worker* worker)
 {
     double least = HUGE_VAL;

@@ -14,6 +14,9 @@ void cr_expect_step(cr_sim* sim);
 // step, 0..1, that takes h s and begins at sim->next.
 void cr_expect_part(cr_sim* sim, const cr_worker* worker, double h, double from, double to);
 
+// How far a worker's members are expected to go in worker->expect, into sim->part: what
+// cr_expect_onwards follows is measured by it.
+void cr_expect_range(cr_sim* sim, const cr_worker* worker);
 // sim->part once more, from where a zone's iterate has got to (sim->motion, and what moves by
 // script at `from`) on towards where it wants to be (sim->wish, sim->node_wish); `to` as it was.
 void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double to);

@@ -118,7 +118,7 @@ static int is_fair(cr_sim* sim, const cr_worker* worker, double h)
 }
 
 // Where the zone let the members go becomes where they are.
-static void advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
+void cr_island_advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to)
 {
     const cr_body_set* bodies = &sim->model->bodies;
     const cr_motion* motion = &sim->motion;
@@ -166,7 +166,7 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
             .impulse = cr_vec3_scale(rows[i].lam / h,
                                      cr_vec3_add_scaled(rows[i].at.n, -c->friction, rows[i].rub)),
             .island = index};
-        const cr_contact_memory memory = {rows[i].key, rows[i].lam / (h * h)};
+        const cr_contact_memory memory = {.key = rows[i].key, .force = rows[i].lam / (h * h)};
         if (!cr_array_push(&result->contact, contact) || !cr_array_push(&result->memory, memory)) {
             return CAROM_ERR_MEMORY;
         }
@@ -298,21 +298,20 @@ static int write_rows(const cr_worker* worker, int32_t count, const cr_zone_row*
 }
 
 // Writes down a part that was solved, before its end becomes the members' place.
-static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
-                               double from, double to, int alone, int hits)
+carom_status cr_island_record_begin(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
+                                    double from, double to, cr_record_part* part)
 {
     const cr_model* model = sim->model;
     const cr_motion* motion = &sim->motion;
     cr_record* record = &sim->island.items[index].record;
-    cr_record_part part = {.h = h,
-                           .from = from,
-                           .to = to,
-                           .alone = alone,
-                           .bounced = worker->bounced,
-                           .frame_begin = record->frame.count,
-                           .sheet_begin = record->sheet.count,
-                           .node_begin = record->node.count,
-                           .row_begin = record->row.count};
+    *part = (cr_record_part){.h = h,
+                             .from = from,
+                             .to = to,
+                             .bounced = worker->bounced,
+                             .frame_begin = record->frame.count,
+                             .sheet_begin = record->sheet.count,
+                             .node_begin = record->node.count,
+                             .row_begin = record->row.count};
     int ok = 1;
     for (int32_t i = 0; i < worker->frame.count && ok; i++) {
         const int32_t f = worker->frame.items[i];
@@ -338,21 +337,42 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
             ok = cr_array_push(&record->node, node);
         }
     }
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+carom_status cr_island_record_end(cr_sim* sim, const cr_worker* worker, int32_t index, int hits,
+                                  cr_record_part* part)
+{
+    cr_record* record = &sim->island.items[index].record;
+    carom_status status = CAROM_OK;
+    part->impact_begin = record->impact.count;
+    if (hits) {
+        status = cr_events_save(worker->events, &record->impact);
+    }
+    part->impact_end = record->impact.count;
+    part->frame_end = record->frame.count;
+    part->sheet_end = record->sheet.count;
+    return status == CAROM_OK && !cr_array_push(&record->part, *part) ? CAROM_ERR_MEMORY : status;
+}
+
+static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t index, double h,
+                               double from, double to, int alone, int hits)
+{
+    cr_record* record = &sim->island.items[index].record;
+    cr_record_part part;
+    carom_status status = cr_island_record_begin(sim, worker, index, h, from, to, &part);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    part.alone = alone;
     const cr_zone_row *rows = NULL, *idle = NULL;
     const int32_t row_count = alone ? 0 : cr_zone_rows(worker->zone, &rows);
     const int32_t idle_count = alone ? 0 : cr_zone_idle(worker->zone, &idle, &part.crowded);
-    ok = ok && write_rows(worker, row_count, rows, record);
+    int ok = write_rows(worker, row_count, rows, record);
     part.row_end = record->row.count;
     ok = ok && write_rows(worker, idle_count, idle, record);
     part.idle_end = record->row.count;
-    part.impact_begin = record->impact.count;
-    if (hits && ok) {
-        ok = cr_events_save(worker->events, &record->impact) == CAROM_OK;
-    }
-    part.impact_end = record->impact.count;
-    part.frame_end = record->frame.count;
-    part.sheet_end = record->sheet.count;
-    return ok && cr_array_push(&record->part, part) ? CAROM_OK : CAROM_ERR_MEMORY;
+    return ok ? cr_island_record_end(sim, worker, index, hits, &part) : CAROM_ERR_MEMORY;
 }
 
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
@@ -380,8 +400,8 @@ cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, 
 }
 
 // Impacts on the way to the targets, which are others after them.
-static carom_status meet(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
-                         double to)
+carom_status cr_island_impacts(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
+                               double to)
 {
     const cr_model* model = sim->model;
     cr_island_result* result = &sim->island.items[index];
@@ -435,7 +455,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     if (!alone) {
         status = cr_island_predict(sim, worker, h, from, to);
         if (status == CAROM_OK) {
-            status = meet(sim, worker, index, h, from, to);
+            status = cr_island_impacts(sim, worker, index, h, from, to);
         }
         if (status == CAROM_OK) {
             status = solve_part(sim, worker, index, h, from, to,
@@ -476,7 +496,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
         status = write_down(sim, worker, index, h, from, to, alone, result->impacts > impacts);
     }
     if (status == CAROM_OK) {
-        advance(sim, worker, h, from, to);
+        cr_island_advance(sim, worker, h, from, to);
     }
     return status;
 }

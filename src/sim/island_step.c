@@ -193,8 +193,10 @@ static carom_status ease(cr_sim* sim, cr_worker* worker, int32_t index)
     return status;
 }
 
-static carom_status take_candidates(const cr_near* near, const cr_island* island, cr_worker* worker)
+carom_status cr_island_take_candidates(cr_sim* sim, cr_worker* worker, int32_t index)
 {
+    const cr_near* near = &sim->near;
+    const cr_island* island = &near->island.items[index];
     const int32_t count = island->candidate_end - island->candidate_begin;
     worker->candidate_count = 0;
     if (!cr_array_reserve(&worker->own_candidate, count) ||
@@ -219,7 +221,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     result->memory.count = result->contact.count = 0;
     result->narrow = result->strayed = result->eased = result->hard = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
-    result->status = take_candidates(&sim->near, island, worker);
+    result->status = cr_island_take_candidates(sim, worker, index);
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
         const int32_t b = sim->near.body[i];
         const int ok = model->body_sheet[b] >= 0

@@ -88,6 +88,8 @@ static int copy_bodies(cr_body_set* to, const cr_body_set* from)
     to->frame = TWIN(from->frame, b);
     to->vertex = TWIN(from->vertex, b + 1);
     to->radius = TWIN(from->radius, b);
+    to->width = TWIN(from->width, b);
+    to->stiffness = TWIN(from->stiffness, b);
     to->friction = TWIN(from->friction, b);
     to->restitution = TWIN(from->restitution, b);
     to->vertex_body = TWIN(from->vertex_body, v);
@@ -253,6 +255,15 @@ double cr_model_thickness(const cr_model* model, int32_t a, int32_t b)
     const cr_pairing* pairing = cr_model_pairing(model, a, b);
     return pairing && pairing->thickness >= 0.0 ? pairing->thickness
                                                 : model->bodies.radius[a] + model->bodies.radius[b];
+}
+
+// Both layers, and as much less of them as there is less of the thickness.
+double cr_model_width(const cr_model* model, int32_t a, int32_t b)
+{
+    const cr_body_set* set = &model->bodies;
+    const double width = set->width[a] + set->width[b], usual = set->radius[a] + set->radius[b];
+    const double thickness = cr_model_thickness(model, a, b);
+    return thickness < usual ? width * (thickness / usual) : width;
 }
 
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b)

@@ -5,6 +5,12 @@
 #include "bodies/cloth.h"
 #include "collision/surface.h"
 
+// How contacts resist.
+typedef enum cr_contact_law {
+    CR_CONTACT_HARD,    // a complementarity problem with a little compliance
+    CR_CONTACT_BARRIER, // a potential in a layer of finite width, contact/barrier.h
+} cr_contact_law;
+
 // The numbers of a scene that belong to no body. Each has a row in the parameter table.
 typedef struct cr_world {
     double dt;             // s, one step
@@ -17,6 +23,7 @@ typedef struct cr_world {
     int32_t max_events;    // impacts of one body in one step before the rest is taken inelastically
     int32_t max_halvings;  // a step is split into at most 2^max_halvings parts
     int32_t max_iterations; // Newton iterations of one zone
+    int32_t contact;        // cr_contact_law
     int32_t one_zone;       // nonzero: everything is one zone, for comparison
     int32_t cloth_paper;    // nonzero: the linearised cloth step with mass-metric projection
     int32_t zone_gradient;  // cr_zone_gradient: how the way back solves a zone
@@ -105,6 +112,7 @@ const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b);
 
 // Contact numbers of two bodies: the pairing's where there is one.
 double cr_model_thickness(const cr_model* model, int32_t a, int32_t b);
+double cr_model_width(const cr_model* model, int32_t a, int32_t b);
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b);
 double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
 

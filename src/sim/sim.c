@@ -67,6 +67,9 @@ carom_status cr_sim_create(const cr_model* model, int32_t worker_count, cr_sim**
     for (int32_t i = 0; i < sim->worker_count && status == CAROM_OK; i++) {
         status = cr_zone_create(&sim->worker[i].zone);
         if (status == CAROM_OK) {
+            status = cr_newton_create(&sim->worker[i].newton);
+        }
+        if (status == CAROM_OK) {
             status = cr_events_create(&sim->worker[i].events);
         }
     }
@@ -109,6 +112,7 @@ void cr_sim_destroy(cr_sim* sim)
     }
     for (int32_t i = 0; sim->worker && i < sim->worker_count; i++) {
         cr_zone_destroy(sim->worker[i].zone);
+        cr_newton_destroy(sim->worker[i].newton);
         cr_events_destroy(sim->worker[i].events);
         cr_array_release(&sim->worker[i].frame);
         cr_array_release(&sim->worker[i].sheet);
@@ -142,6 +146,7 @@ void cr_sim_destroy(cr_sim* sim)
     cr_expect_release(&sim->whole);
     cr_expect_release(&sim->part);
     cr_near_release(&sim->near);
+    cr_adjacency_release(&sim->adjacency);
     cr_memory_free(sim);
 }
 

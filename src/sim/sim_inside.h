@@ -6,6 +6,7 @@
 #include "contact/balance_sheet.h"
 #include "contact/events.h"
 #include "contact/motion.h"
+#include "contact/newton.h"
 #include "dynamics/targets.h"
 #include "math/quat.h"
 #include "sim/record.h"
@@ -68,6 +69,7 @@ typedef struct cr_island_result {
 // One thread's scratch.
 typedef struct cr_worker {
     cr_zone* zone;
+    cr_newton* newton;
     cr_events* events;
     CR_ARRAY(int32_t) frame;
     CR_ARRAY(int32_t) sheet;
@@ -84,6 +86,7 @@ typedef struct cr_worker {
     cr_candidate* candidate;   // [candidate_count] of the stretch under way
     const cr_closest* closest; // [candidate_count] where that begins
     int32_t most_iterations;   // of one zone
+    int32_t measured;          // nonzero: candidates' distances are those of the start of the part
     int32_t looks;             // nonzero: an iterate that wants more room has it looked at
     int32_t fair;              // nonzero: a part that gains energy counts as not solved,
     double most_turn;          // rad, and one in which a member turns by more
@@ -113,12 +116,14 @@ struct cr_sim {
     cr_target* aimed;               // [frame_count] targets of the step taken as a whole
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_leg leg;                     // under way
-    cr_carry* scripted;  // [body_count] what moves by script or not at all, over the step
-    cr_expect whole;     // of the leg: nobody leaves it, so islands do not meet
-    cr_expect part;      // of the part of a step that looks around by itself
-    int32_t* hard;       // [body_count] > 0: of an island whose parts look around by themselves
-    int32_t any_hard;    // nonzero: there is one
-    uint8_t* jam;        // [body_count] the resort it came to earlier in the step, see parts.c
+    cr_carry* scripted;      // [body_count] what moves by script or not at all, over the step
+    cr_expect whole;         // of the leg: nobody leaves it, so islands do not meet
+    cr_expect part;          // of the part of a step that looks around by itself
+    int32_t* hard;           // [body_count] > 0: of an island whose parts look around by themselves
+    int32_t any_hard;        // nonzero: there is one
+    cr_adjacency adjacency;  // of the model's surface, for contacts with a width
+    int64_t adjacency_shape; // of the model when that was made
+    uint8_t* jam;            // [body_count] the resort it came to earlier in the step, see parts.c
     int32_t* taking;     // [body_count] roles in such a part: who is not of the island is not there
     cr_carry* wish;      // [frame_count] r1, t1: where they would have been then
     double* node_wish;   // [3*node_count] m, likewise
@@ -185,7 +190,18 @@ int cr_island_balance_row(const cr_model* model, const cr_candidate* candidate, 
 // The rows of the zone just solved: none where a moving obstacle takes part, whose work is not in
 // the balance.
 carom_status cr_island_balance_gather(cr_sim* sim, cr_worker* worker);
-// island.c: v, om and xv at the end of a part by the zone alone, into motion.
+// island.c: impacts on the way to the targets, which are others after them.
+carom_status cr_island_impacts(cr_sim* sim, cr_worker* worker, int32_t island, double h,
+                               double from, double to);
+// The end of a part becomes where its members are.
+void cr_island_advance(cr_sim* sim, const cr_worker* worker, double h, double from, double to);
+// The record of a part that was solved, before that: its members; then, after the caller has added
+// its contacts, the rest.
+carom_status cr_island_record_begin(cr_sim* sim, const cr_worker* worker, int32_t island, double h,
+                                    double from, double to, cr_record_part* part);
+carom_status cr_island_record_end(cr_sim* sim, const cr_worker* worker, int32_t island, int hits,
+                                  cr_record_part* part);
+// v, om and xv at the end of a part by the zone alone, into motion.
 void cr_island_velocities(cr_sim* sim, const cr_worker* worker, double h);
 // rad, by which the members turn in h at these spins (NULL: those of motion), at most; for exact
 // balls it is all the same.
@@ -199,6 +215,8 @@ static inline int32_t cr_island_first(const cr_sim* sim, const cr_worker* worker
 void cr_island_step(cr_sim* sim, cr_worker* worker, int32_t island);
 // What that is made of: a worker takes up the island as the look around has left it ...
 carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t island);
+// (its candidates, as that has them) ...
+carom_status cr_island_take_candidates(cr_sim* sim, cr_worker* worker, int32_t island);
 // ... puts its members back to where the step began, with nothing done ...
 void cr_island_rewind(cr_sim* sim, const cr_worker* worker, int32_t island);
 // ... and (island.c) moves them from `from` to `to` of the step, 0..1, which take h s. Where

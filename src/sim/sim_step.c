@@ -4,6 +4,7 @@
 #include "core/parallel.h"
 #include "sim/expect.h"
 #include "sim/parts.h"
+#include "sim/substep.h"
 #include <string.h>
 
 // A step whose look around was too narrow is done again with a wider one at most this often.
@@ -12,18 +13,29 @@ enum { MOST_RETRIES = 40 };
 static void run_island(int32_t island, int32_t worker, void* user)
 {
     cr_sim* sim = user;
-    if (!sim->island.items[island].done && !cr_parts_hard(sim, island)) {
+    cr_island_result* result = &sim->island.items[island];
+    if (sim->model->world.contact == CR_CONTACT_BARRIER) {
+        if (!result->done && !cr_substep_is_large(sim, island)) {
+            cr_substep_run(sim, &sim->worker[worker], island, 0);
+            result->done = !result->hard;
+        }
+    } else if (!result->done && !cr_parts_hard(sim, island)) {
         cr_island_step(sim, &sim->worker[worker], island);
-        sim->island.items[island].done = 1;
+        result->done = 1;
     }
 }
 
 // Islands that look around by themselves do so one after another: there is one look.
 static void run_hard(cr_sim* sim)
 {
-    for (int32_t i = 0; i < sim->island.count && sim->any_hard; i++) {
+    const int barrier = sim->model->world.contact == CR_CONTACT_BARRIER;
+    for (int32_t i = 0; i < sim->island.count && (sim->any_hard || barrier); i++) {
         if (!sim->island.items[i].done) {
-            cr_parts_step(sim, &sim->worker[0], i);
+            if (barrier) {
+                cr_substep_run(sim, &sim->worker[0], i, 1);
+            } else {
+                cr_parts_step(sim, &sim->worker[0], i);
+            }
             sim->island.items[i].done = 1;
         }
     }
@@ -275,6 +287,9 @@ static carom_status take_leg(cr_sim* sim, int32_t most, carom_error* error)
         }
         if (status == CAROM_OK) {
             status = ready_results(sim, retry);
+        }
+        if (status == CAROM_OK) {
+            status = cr_substep_ready(sim);
         }
         if (status != CAROM_OK) {
             return cr_status_refuse(error, status, "step %lld: %s", (long long)sim->state.step,

@@ -1,0 +1,306 @@
+#include "contact/newton_inside.h"
+#include "core/memory.h"
+#include <string.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+static int dbg(void){static int v=-1; if(v<0){v=getenv("DBG")!=NULL;} return v;}
+#define DBG(...) do{ if(dbg()) printf(__VA_ARGS__);}while(0)
+// Below this residual the linear model is good enough for the curvature of the gaps to help; far
+// from the solution it makes more iterations of fewer.
+static const double curved_below = 0.1;
+// Steps of sheets longer than this part of the free motion are taken with a symmetric matrix, whose
+// factor tells whether it is positive; shorter ones with the exact one.
+static const double exact_below = 0.03;
+// Steps shorter than this part of the free motion are not asked whether they lower the merit: the
+// difference is round-off.
+static const double trusted_below = 1e-3;
+// A step this much of the free motion shorter than the tolerance asks for ends a solve of sheets,
+// whose stiff forces cancel to more than the residual can show.
+static const double step_tolerance = 0.1;
+// Blending towards tension, when a factor is refused and after one that is not.
+static const double first_tension = 0.25, least_tension = 0.05;
+// Armijo's share of the descent that a shortened step has to bring.
+enum { CUTS = 7 };
+
+carom_status cr_newton_create(cr_newton** out)
+{
+    *out = cr_memory_take(1, sizeof **out);
+    return *out ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+void cr_newton_destroy(cr_newton* newton)
+{
+    if (!newton) {
+        return;
+    }
+    cr_array_release(&newton->block);
+    cr_array_release(&newton->node_block);
+    cr_array_release(&newton->point);
+    cr_array_release(&newton->place);
+    cr_array_release(&newton->pair);
+    cr_array_release(&newton->hit);
+    cr_array_release(&newton->row);
+    cr_array_release(&newton->dual);
+    cr_array_release(&newton->close);
+    cr_array_release(&newton->contact);
+    cr_array_release(&newton->sizes);
+    cr_array_release(&newton->pairs);
+    cr_array_release(&newton->numbers);
+    cr_array_release(&newton->sheet_x);
+    cr_array_release(&newton->sheet_scratch);
+    cr_array_release(&newton->stress);
+    cr_zone_matrix_release(&newton->matrix);
+    cr_memory_free(newton);
+}
+
+int32_t cr_newton_contacts(const cr_newton* newton, const cr_newton_contact** contacts)
+{
+    *contacts = newton->contact.items;
+    return newton->contact.count;
+}
+
+static int has_sheets(const cr_newton* newton)
+{
+    return newton->task->member_sheet_count > 0;
+}
+
+static carom_status factor(cr_newton* newton, int exact, int symmetric)
+{
+    const carom_status status = cr_newton_system_assemble(newton, exact, symmetric);
+    newton->report.factorisations++;
+    return status == CAROM_OK ? cr_zone_matrix_factor(&newton->matrix) : status;
+}
+
+static int is_finite(const cr_newton* newton)
+{
+    double sum = 0.0;
+    for (int32_t i = 0; i < newton->n; i++) {
+        sum += fabs(newton->d[i]);
+    }
+    return sum < HUGE_VAL;
+}
+
+// d = -J^-1 grad; CAROM_ERR_NOT_POSITIVE: not with this matrix.
+static carom_status try_solve(cr_newton* newton, int exact, int symmetric)
+{
+    const carom_status status = factor(newton, exact, symmetric);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < newton->n; i++) {
+        newton->d[i] = -newton->grad[i];
+    }
+    cr_zone_matrix_solve(&newton->matrix, newton->d);
+    for (int32_t b = 0; b < newton->block_count; b++) {
+        const cr_newton_block* block = &newton->block.items[b];
+        if (block->lock) {
+            cr_newton_setup_lock(block, newton->d + block->first);
+        }
+    }
+    return is_finite(newton) ? CAROM_OK : CAROM_ERR_NOT_POSITIVE;
+}
+
+// Bodies alone: the exact matrix near the solution, then without curvature, then a positive one.
+static carom_status solve_bodies(cr_newton* newton, double residual)
+{
+    carom_status status = CAROM_ERR_NOT_POSITIVE;
+    if (residual < curved_below) {
+        status = try_solve(newton, 1, 0);
+    }
+    if (status == CAROM_ERR_NOT_POSITIVE) {
+        status = try_solve(newton, 0, 0);
+    }
+    return status == CAROM_ERR_NOT_POSITIVE ? try_solve(newton, 0, 1) : status;
+}
+
+// With sheets: positive as long as steps are long, by blending compression out where it has to be.
+static carom_status solve_sheets(cr_newton* newton, double size)
+{
+    carom_status status = CAROM_ERR_NOT_POSITIVE;
+    if (size < exact_below * newton->scale) {
+        newton->tension = 0.0;
+        status = try_solve(newton, 1, 0);
+    }
+    int curved = size < 10.0 * exact_below * newton->scale;
+    while (status == CAROM_ERR_NOT_POSITIVE) {
+        status = try_solve(newton, curved, 1);
+        if (status == CAROM_OK) {
+            newton->tension = newton->tension * 0.5 < least_tension ? 0.0 : newton->tension * 0.5;
+        } else if (status == CAROM_ERR_NOT_POSITIVE && curved) {
+            curved = 0;
+        } else if (status == CAROM_ERR_NOT_POSITIVE) {
+            if (newton->tension >= 1.0) {
+                return status;
+            }
+            newton->tension = cr_max(first_tension, cr_min(1.0, 2.0 * newton->tension));
+        }
+    }
+    return status;
+}
+
+// The longest way that the step d asks of anything. m
+static double size_of_step(const cr_newton* newton)
+{
+    double most = 0.0;
+    for (int32_t b = 0; b < newton->block_count; b++) {
+        const cr_newton_block* block = &newton->block.items[b];
+        const double* d = newton->d + block->first;
+        double way = cr_vec3_norm(cr_vec3_load(d + block->size - 3));
+        way += block->frame >= 0 ? block->extent * cr_vec3_norm(cr_vec3_load(d)) : 0.0;
+        most = cr_max(most, way);
+    }
+    return most;
+}
+
+// What a step of sheets has to lower: inertia, elasticity and contact.
+static double merit(const cr_newton* newton)
+{
+    double sum = 0.0;
+    for (int32_t i = 0; i < newton->n; i++) {
+        const double w = newton->z[i] - newton->target[i];
+        sum += 0.5 * newton->mass[i] * w * w;
+    }
+    return sum + cr_newton_sheet_energy(newton) + cr_newton_rows_energy(newton);
+}
+
+static carom_status move(cr_newton* newton, double part)
+{
+    cr_newton_bound_move(newton, part);
+    cr_newton_setup_place(newton);
+    return cr_newton_rows_collect(newton);
+}
+
+// Takes the shortened step, or less of it where that does not lower the merit. Friction is held at
+// what it was at the iterate before.
+static carom_status descend(cr_newton* newton, double least)
+{
+    double friction[CUTS + 1];
+    const double before = merit(newton) + cr_newton_rows_friction(newton, 0.0);
+    friction[0] = cr_newton_rows_friction(newton, 1.0);
+    for (int k = 1; k <= CUTS; k++) {
+        friction[k] = cr_newton_rows_friction(newton, ldexp(1.0, -k));
+    }
+    (void)least;
+    carom_status status = CAROM_OK;
+    for (int k = 0; k <= CUTS && status == CAROM_OK; k++) {
+        status = move(newton, ldexp(1.0, -k));
+        if (status == CAROM_OK && merit(newton) + friction[k] <= before) {
+            newton->cuts = k;
+            return CAROM_OK;
+        }
+    }
+    newton->cuts = CUTS;
+    return status;
+}
+
+static carom_status advance(cr_newton* newton, double size)
+{
+    double least = 1.0;
+    memcpy(newton->z_before, newton->z, sizeof(double) * (size_t)newton->n);
+    newton->along_before = newton->along;
+    carom_status status = cr_newton_bound(newton, &least);
+    if (status == CAROM_OK) {
+        status = cr_newton_rows_predict(newton);
+    }
+    if (status != CAROM_OK) {
+        return status;
+    }
+    newton->least_share = least;
+    newton->cuts = 0;
+    if (!has_sheets(newton)) {
+        return move(newton, 1.0);
+    }
+    const int judged = size > trusted_below * newton->scale && newton->along_before == 1.0;
+    cr_newton_sheet_stress_follow(newton, 1.0);
+    return judged ? descend(newton, least) : move(newton, 1.0);
+}
+
+static carom_status begin(cr_newton* newton, const cr_newton_task* task)
+{
+    newton->task = task;
+    newton->report = (cr_newton_report){.least_gap = HUGE_VAL, .residual = HUGE_VAL};
+    newton->first_collect = 1;
+    newton->own_stress = 1;
+    newton->tension = 0.0;
+    newton->row.count = newton->dual.count = 0;
+    carom_status status = cr_newton_setup(newton);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    newton->report.scalar_count = newton->n;
+    cr_newton_setup_place(newton);
+    if (has_sheets(newton)) {
+        cr_newton_sheet_stress_begin(newton);
+    }
+    // where everything would be without forces: a sliding body has slid, a resting one rests
+    memcpy(newton->z_before, newton->z, sizeof(double) * (size_t)newton->n);
+    newton->along_before = 0.0;
+    double least;
+    status = cr_newton_bound(newton, &least);
+    return status == CAROM_OK ? move(newton, 1.0) : status;
+}
+
+static void finish(cr_newton* newton)
+{
+    const cr_newton_task* task = newton->task;
+    for (int32_t b = 0; b < newton->block_count; b++) {
+        const cr_newton_block* block = &newton->block.items[b];
+        const double* z = newton->z + block->first;
+        if (block->frame >= 0) {
+            task->motion->w[block->frame] = cr_vec3_load(z);
+            task->motion->u[block->frame] = cr_vec3_load(z + 3);
+        } else {
+            task->motion->d[block->node] = cr_vec3_load(z);
+        }
+    }
+    newton->report.least_gap = cr_newton_bound_gap(newton);
+    for (int32_t i = 0; i < newton->row.count; i++) {
+        newton->report.row_count += newton->row.items[i].lam > 0.0;
+    }
+}
+
+// Solved when the forces balance, or when the last step was Newton's own and too short to matter.
+static int is_solved(const cr_newton* newton, double residual, double size)
+{
+    const double tolerance = newton->task->tolerance;
+    const int whole = newton->least_share >= 1.0 && newton->cuts == 0 && newton->along == 1.0;
+    return newton->along == 1.0 &&
+           (residual <= tolerance ||
+            (whole && size <= step_tolerance * tolerance * newton->scale));
+}
+
+carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
+                             cr_newton_report* report)
+{
+    DBG("solve h %.5f frames %d sheets %d cand %d\n", task->h, task->frame_count, task->member_sheet_count, task->candidate_count);
+    carom_status status = begin(newton, task);
+    double size = HUGE_VAL;
+    while (status == CAROM_OK) {
+        const double residual = cr_newton_system_gradient(newton);
+        newton->report.residual = residual;
+        DBG("  it %d res %.3e size %.2e least %.3f cuts %d rows %d along %.2f over %d q %d\n", newton->report.iterations, residual, size, newton->least_share, newton->cuts, newton->row.count, newton->along, newton->report.over_margin, newton->report.queries);
+        if (is_solved(newton, residual, size)) {
+            finish(newton);
+            status = cr_newton_rows_keep(newton);
+            break;
+        }
+        if (!(residual < HUGE_VAL) || newton->report.iterations >= task->max_iterations) {
+            status = CAROM_ERR_NO_CONVERGENCE;
+            break;
+        }
+        if (task->stop && *task->stop) {
+            status = CAROM_ERR_INTERRUPTED;
+            break;
+        }
+        newton->report.iterations++;
+        status = has_sheets(newton) ? solve_sheets(newton, size) : solve_bodies(newton, residual);
+        size = size_of_step(newton);
+        if (status == CAROM_OK) {
+            status = advance(newton, size);
+        }
+        status = status == CAROM_ERR_NOT_POSITIVE ? CAROM_ERR_NO_CONVERGENCE : status;
+    }
+    *report = newton->report;
+    return status;
+}

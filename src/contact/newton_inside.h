@@ -1,0 +1,172 @@
+// newton_inside.h - the scratch of a Newton solve, shared by the newton_*.c files and nobody else.
+#pragma once
+
+#include "contact/newton.h"
+#include "contact/zone_matrix.h"
+
+// One block of unknowns: (w, u) of a rigid frame or d of a free node.
+typedef struct cr_newton_block {
+    int32_t frame;     // -1: a node
+    int32_t node;      // -1: a frame
+    int32_t first;     // first scalar
+    int32_t size;      // 6 or 3
+    int32_t lock;      // CR_LOCK_* of a frame
+    cr_mat3 free_turn; // what a locked frame may still turn about, as a projection in body axes
+    cr_row_body body;  // of a frame: at the current iterate
+    double extent;     // m, of a frame: its farthest vertex
+    double margin;     // m, how far from its swept path it may be ...
+    double off;        // m, ... and how far it is
+    double odometer;   // m, a bound of how far its points have come since the solve began
+    double stride;     // m, a bound of how far they would go in the step under way
+    double share;      // 0..1, how much of that step is taken
+    double cut;        // 0..1, and how much of this share a look at the pairs leaves
+    double force;      // kg m, the forces on it without regard to direction, times h^2
+} cr_newton_block;
+
+// One vertex that some candidate uses.
+typedef struct cr_newton_point {
+    int32_t vertex;
+    int32_t block; // -1: its motion is given
+    int32_t rigid; // nonzero: a vertex of a rigid frame
+    cr_vec3 p;     // m, in the frame
+    cr_vec3 x0;    // m, start
+    cr_vec3 given; // m, of a point whose motion is given: end - start
+    cr_vec3 moved; // m, since the start, of a point that is not rigid
+    cr_vec3 x;     // m, at the current iterate
+    cr_vec3 trial; // m, at the one that is being tried
+} cr_newton_point;
+
+// What the movers of a side are, see cr_newton_pair.
+enum { CR_NEWTON_GIVEN = -1, CR_NEWTON_SEVERAL = -2 };
+
+// A candidate.
+typedef struct cr_newton_pair {
+    int32_t point[4]; // -1 where the pair has none
+    int32_t mover[2]; // the block that moves side A, B, or one of the above
+    int32_t skip;     // nonzero: its vertex sticks out of nothing, see cr_adjacency
+    int32_t whole[2]; // nonzero: that side keeps its shape
+    double seen;      // m, the distance when it was last measured
+    double odometer;  // m, of its points then
+    double moved;     // m, how far they may have come against each other since
+    cr_closest at;    // then
+} cr_newton_pair;
+
+// A pair in contact, on its way to become a row.
+typedef struct cr_newton_hit {
+    cr_contact_key key;
+    int32_t pair;
+    int32_t merges; // nonzero: one row for all of the same key
+} cr_newton_hit;
+
+// A contact at the current iterate.
+typedef struct cr_newton_row {
+    cr_contact_key key;
+    int32_t pair;
+    int32_t merges; // as in the hit it was made of
+    double gap;     // m, distance - thickness
+    double mu;
+    double weight; // m of parallel_edges.h, 1 for all others
+    int32_t fades; // nonzero: it is less than 1
+    double lam;    // kg m, with the weight
+    double stiff;  // kg, -dlam/dD
+    double energy; // kg m^2, h^2 B without the weight
+    cr_vec3 dual;  // friction direction as an unknown of its own, |dual| <= 1
+    cr_row at;
+    cr_row_slip slip;
+} cr_newton_row;
+
+// What a row hands on to that of the same key at the next iterate.
+typedef struct cr_newton_dual {
+    cr_contact_key key;
+    cr_vec3 dual;
+} cr_newton_dual;
+
+struct cr_newton {
+    const cr_newton_task* task;
+    int32_t block_count, n;
+    int32_t first_collect; // nonzero: duals come from the step before
+    double along;          // 0..1, how far the given motions have gone ...
+    double along_before;   // ... before the step under way ...
+    double along_share;    // ... of the rest of which this much is taken
+    double along_cut;      // as a block's cut
+    double given_stride;   // m, the longest of the given motions
+    double given_odometer; // m, as a block's odometer
+    double stick;          // m, slips below it stick: h friction_speed
+    double scale;          // m, the size of the free motion
+    double least_share;    // 0..1, of the last step, over the blocks
+    int32_t cuts;          // how often the merit halved it
+    int32_t own_stress;    // nonzero: faces have a stress of their own, see newton_sheet.c
+    double tension;        // 0..1, how much of compression is left out of the sheets' stiffness
+    CR_ARRAY(cr_newton_block) block;
+    CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
+    CR_ARRAY(cr_newton_point) point;
+    CR_ARRAY(int32_t) place; // table of points by their vertices, while they are numbered
+    CR_ARRAY(cr_newton_pair) pair;
+    CR_ARRAY(cr_newton_hit) hit;
+    CR_ARRAY(cr_newton_row) row;
+    CR_ARRAY(cr_newton_dual) dual;
+    CR_ARRAY(int32_t) close; // pairs that the step under way may bring too close
+    CR_ARRAY(cr_newton_contact) contact;
+    CR_ARRAY(int32_t) sizes;
+    CR_ARRAY(int32_t) pairs; // of blocks that the matrix couples
+    cr_zone_matrix matrix;
+    CR_ARRAY(double) numbers;
+    double *z, *z_before, *target, *grad, *d, *mass; // [n]
+    // sheets
+    CR_ARRAY(double) sheet_x;         // [3*nodes of the member sheets] m
+    CR_ARRAY(double) sheet_scratch;   // blocks of one Hessian
+    CR_ARRAY(cr_membrane_sym) stress; // [faces of the member sheets] N/m, see newton_sheet.c
+    cr_newton_report report;
+};
+
+// newton_setup.c: blocks, numbers and points of the task; z at the start of the step, d towards
+// where everything would be without forces.
+carom_status cr_newton_setup(cr_newton* newton);
+// The same for other candidates, which begin at the iterate: margins, points and pairs.
+carom_status cr_newton_setup_renew(cr_newton* newton);
+// What a lock holds is taken out of a block's vector.
+void cr_newton_setup_lock(const cr_newton_block* block, double* a);
+// Bodies, points and sheets at z.
+void cr_newton_setup_place(cr_newton* newton);
+// A vertex of the surface at the current iterate, whether a candidate uses it or not.
+cr_vec3 cr_newton_setup_vertex(const cr_newton* newton, int32_t vertex, int32_t mover);
+
+// newton_rows.c: the rows at the current iterate.
+carom_status cr_newton_rows_collect(cr_newton* newton);
+// After a step d, of which each block took its share: friction directions move to what the step
+// predicted.
+carom_status cr_newton_rows_predict(cr_newton* newton);
+// h^2 times the contact energy at the current iterate; and that of friction, with the forces held
+// as they are, after this share of the shortened step d.
+double cr_newton_rows_energy(const cr_newton* newton);
+double cr_newton_rows_friction(const cr_newton* newton, double share);
+carom_status cr_newton_rows_keep(cr_newton* newton);
+
+// A pair whose `at` is of the current iterate.
+void cr_newton_rows_measured(const cr_newton* newton, cr_newton_pair* pair);
+
+// newton_bound.c: shares of the step d that bring nothing too close, and the least of them.
+carom_status cr_newton_bound(cr_newton* newton, double* least);
+// z a part, 0..1, of the shortened step beyond z_before.
+void cr_newton_bound_move(cr_newton* newton, double part);
+// The least distance of the candidates less their thickness.
+double cr_newton_bound_gap(const cr_newton* newton);
+
+// newton_system.c: the residual into grad, and its size relative to the forces.
+double cr_newton_system_gradient(cr_newton* newton);
+// exact: with the curvature of the gaps; symmetric: friction as a positive spring.
+carom_status cr_newton_system_assemble(cr_newton* newton, int exact, int symmetric);
+// d/dz of a row's part of the residual, over its own unknowns, locks aside.
+void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
+                          double m[CR_ROW_DOFS][CR_ROW_DOFS]);
+
+// newton_sheet.c
+carom_status cr_newton_sheet_setup(cr_newton* newton);
+void cr_newton_sheet_place(cr_newton* newton);
+double cr_newton_sheet_energy(const cr_newton* newton);
+void cr_newton_sheet_gradient(cr_newton* newton, double* grad);
+carom_status cr_newton_sheet_pattern(cr_newton* newton);
+void cr_newton_sheet_hessian(cr_newton* newton);
+// The faces' own stresses: those at the current iterate; and after a share of d has been taken.
+void cr_newton_sheet_stress_begin(cr_newton* newton);
+void cr_newton_sheet_stress_follow(cr_newton* newton, double share);
