@@ -30,10 +30,9 @@ carom_status cr_body_set_init(cr_body_set* set, int32_t body_count, int32_t vert
     set->node_mass = cr_memory_take(n, sizeof(double));
     set->node_pinned = cr_memory_take(n, 1);
     if (!set->kind || !set->frame || !set->vertex || !set->radius || !set->width ||
-        !set->stiffness || !set->friction ||
-        !set->restitution || !set->vertex_body || !set->node || !set->p || !set->frame_body ||
-        !set->mass || !set->inertia || !set->extent || !set->lock || !set->node_vertex ||
-        !set->node_mass || !set->node_pinned) {
+        !set->stiffness || !set->friction || !set->restitution || !set->vertex_body || !set->node ||
+        !set->p || !set->frame_body || !set->mass || !set->inertia || !set->extent || !set->lock ||
+        !set->node_vertex || !set->node_mass || !set->node_pinned) {
         cr_body_set_release(set);
         return CAROM_ERR_MEMORY;
     }
@@ -42,11 +41,11 @@ carom_status cr_body_set_init(cr_body_set* set, int32_t body_count, int32_t vert
 
 void cr_body_set_release(cr_body_set* set)
 {
-    void* const blocks[] = {set->kind,       set->frame,       set->vertex,      set->radius,
-                            set->friction,   set->restitution, set->vertex_body, set->node,
-                            set->p,          set->frame_body,  set->mass,        set->inertia,
-                            set->extent,     set->lock,        set->node_vertex, set->node_mass,
-                            set->node_pinned, set->width,      set->stiffness};
+    void* const blocks[] = {set->kind,        set->frame,       set->vertex,      set->radius,
+                            set->friction,    set->restitution, set->vertex_body, set->node,
+                            set->p,           set->frame_body,  set->mass,        set->inertia,
+                            set->extent,      set->lock,        set->node_vertex, set->node_mass,
+                            set->node_pinned, set->width,       set->stiffness};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         cr_memory_free(blocks[i]);
     }

@@ -30,7 +30,7 @@ typedef struct cr_contact_key {
 typedef struct cr_contact_memory {
     cr_contact_key key;
     double force; // N
-    cr_vec3 dual; // friction direction, at most 1 long
+    cr_vec3 dual; // friction direction as the side of the key's first vertex feels it, at most 1
 } cr_contact_memory;
 
 int cr_candidate_compare_keys(const cr_contact_key* a, const cr_contact_key* b);

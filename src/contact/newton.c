@@ -2,22 +2,25 @@
 #include "core/memory.h"
 #include <string.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-static int dbg(void){static int v=-1; if(v<0){v=getenv("DBG")!=NULL;} return v;}
-#define DBG(...) do{ if(dbg()) printf(__VA_ARGS__);}while(0)
 // Below this residual the linear model is good enough for the curvature of the gaps to help; far
 // from the solution it makes more iterations of fewer.
 static const double curved_below = 0.1;
 // Steps of sheets longer than this part of the free motion are taken with a symmetric matrix, whose
 // factor tells whether it is positive; shorter ones with the exact one.
 static const double exact_below = 0.03;
-// Steps shorter than this part of the free motion are not asked whether they lower the merit: the
-// difference is round-off.
-static const double trusted_below = 1e-3;
+// And steps below this part with the curvature of the gaps, where the matrix stays positive with
+// it.
+static const double curved_sheet_below = 0.3;
+// The merit of exact steps shorter than this part of the free motion is lost in round-off and in
+// what friction does to it: their residual is judged instead.
+static const double judged_above = 1e-3;
 // A step this much of the free motion shorter than the tolerance asks for ends a solve of sheets,
 // whose stiff forces cancel to more than the residual can show.
 static const double step_tolerance = 0.1;
+// An exact step that makes the residual so many times larger led past a kink or to a saddle.
+static const double stall = 2.0;
+// A step this much shorter than the free motion is round-off.
+static const double noise = 1e-13;
 // Blending towards tension, when a factor is refused and after one that is not.
 static const double first_tension = 0.25, least_tension = 0.05;
 // Armijo's share of the descent that a shortened step has to bring.
@@ -41,6 +44,7 @@ void cr_newton_destroy(cr_newton* newton)
     cr_array_release(&newton->pair);
     cr_array_release(&newton->hit);
     cr_array_release(&newton->row);
+    cr_array_release(&newton->base);
     cr_array_release(&newton->dual);
     cr_array_release(&newton->close);
     cr_array_release(&newton->contact);
@@ -50,6 +54,7 @@ void cr_newton_destroy(cr_newton* newton)
     cr_array_release(&newton->sheet_x);
     cr_array_release(&newton->sheet_scratch);
     cr_array_release(&newton->stress);
+    cr_array_release(&newton->stress_base);
     cr_zone_matrix_release(&newton->matrix);
     cr_memory_free(newton);
 }
@@ -115,14 +120,18 @@ static carom_status solve_bodies(cr_newton* newton, double residual)
 }
 
 // With sheets: positive as long as steps are long, by blending compression out where it has to be.
-static carom_status solve_sheets(cr_newton* newton, double size)
+static carom_status solve_sheets(cr_newton* newton, double size, double residual)
 {
     carom_status status = CAROM_ERR_NOT_POSITIVE;
-    if (size < exact_below * newton->scale) {
+    const int stalls = newton->cuts > 0 || (newton->exact && residual > stall * newton->before);
+    newton->before = residual;
+    newton->exact = size < exact_below * newton->scale && !stalls;
+    if (newton->exact) {
         newton->tension = 0.0;
         status = try_solve(newton, 1, 0);
+        newton->exact = status == CAROM_OK;
     }
-    int curved = size < 10.0 * exact_below * newton->scale;
+    int curved = size < curved_sheet_below * newton->scale;
     while (status == CAROM_ERR_NOT_POSITIVE) {
         status = try_solve(newton, curved, 1);
         if (status == CAROM_OK) {
@@ -164,56 +173,70 @@ static double merit(const cr_newton* newton)
     return sum + cr_newton_sheet_energy(newton) + cr_newton_rows_energy(newton);
 }
 
-static carom_status move(cr_newton* newton, double part)
+// Takes the shortened step d from the rows in `base`.
+static carom_status take(cr_newton* newton)
 {
-    cr_newton_bound_move(newton, part);
-    cr_newton_setup_place(newton);
-    return cr_newton_rows_collect(newton);
-}
-
-// Takes the shortened step, or less of it where that does not lower the merit. Friction is held at
-// what it was at the iterate before.
-static carom_status descend(cr_newton* newton, double least)
-{
-    double friction[CUTS + 1];
-    const double before = merit(newton) + cr_newton_rows_friction(newton, 0.0);
-    friction[0] = cr_newton_rows_friction(newton, 1.0);
-    for (int k = 1; k <= CUTS; k++) {
-        friction[k] = cr_newton_rows_friction(newton, ldexp(1.0, -k));
+    carom_status status = cr_newton_rows_predict(newton);
+    if (status == CAROM_OK) {
+        cr_newton_bound_move(newton);
+        cr_newton_setup_place(newton);
+        status = cr_newton_rows_collect(newton);
     }
-    (void)least;
-    carom_status status = CAROM_OK;
-    for (int k = 0; k <= CUTS && status == CAROM_OK; k++) {
-        status = move(newton, ldexp(1.0, -k));
-        if (status == CAROM_OK && merit(newton) + friction[k] <= before) {
-            newton->cuts = k;
-            return CAROM_OK;
-        }
-    }
-    newton->cuts = CUTS;
     return status;
 }
 
-static carom_status advance(cr_newton* newton, double size)
+// What a step has to lower: of one by a positive matrix the merit, friction held at what it was;
+// of an exact one the residual, for friction has no potential.
+static double goal(cr_newton* newton, double friction)
+{
+    return newton->exact && newton->size < judged_above * newton->scale
+               ? cr_newton_system_gradient(newton)
+               : merit(newton) + friction;
+}
+
+// Takes the shortened step where that leads nearer to the solution. Where it does not, all blocks
+// get one share, for along Newton's own direction the goal falls, and halves of it.
+static carom_status descend(cr_newton* newton, double least)
+{
+    const double before = goal(newton, cr_newton_rows_friction(newton, &newton->row, 0.0));
+    double part = 1.0;
+    cr_newton_rows_keep_base(newton);
+    cr_newton_sheet_stress_keep(newton);
+    for (newton->cuts = 0;; newton->cuts++) {
+        const double friction = cr_newton_rows_friction(newton, &newton->base, 1.0);
+        cr_newton_sheet_stress_follow(newton, part);
+        carom_status status = take(newton);
+        if (status != CAROM_OK || newton->cuts == CUTS || goal(newton, friction) <= before) {
+            return status;
+        }
+        cr_newton_bound_return(newton);
+        cr_newton_setup_place(newton);
+        status = cr_newton_rows_collect(newton); // what the bound knows of the pairs
+        if (status != CAROM_OK) {
+            return status;
+        }
+        part = least < 1.0 && part == 1.0 ? least : 0.5 * part;
+        cr_newton_bound_alike(newton, part);
+    }
+}
+
+static carom_status advance(cr_newton* newton)
 {
     double least = 1.0;
     memcpy(newton->z_before, newton->z, sizeof(double) * (size_t)newton->n);
     newton->along_before = newton->along;
-    carom_status status = cr_newton_bound(newton, &least);
-    if (status == CAROM_OK) {
-        status = cr_newton_rows_predict(newton);
-    }
+    const carom_status status = cr_newton_bound(newton, &least);
     if (status != CAROM_OK) {
         return status;
     }
     newton->least_share = least;
-    newton->cuts = 0;
-    if (!has_sheets(newton)) {
-        return move(newton, 1.0);
+    if (has_sheets(newton) && newton->along_before == 1.0) {
+        return descend(newton, least);
     }
-    const int judged = size > trusted_below * newton->scale && newton->along_before == 1.0;
+    cr_newton_rows_keep_base(newton);
+    cr_newton_sheet_stress_keep(newton);
     cr_newton_sheet_stress_follow(newton, 1.0);
-    return judged ? descend(newton, least) : move(newton, 1.0);
+    return take(newton);
 }
 
 static carom_status begin(cr_newton* newton, const cr_newton_task* task)
@@ -222,8 +245,9 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->report = (cr_newton_report){.least_gap = HUGE_VAL, .residual = HUGE_VAL};
     newton->first_collect = 1;
     newton->own_stress = 1;
+    newton->exact = newton->cuts = 0;
     newton->tension = 0.0;
-    newton->row.count = newton->dual.count = 0;
+    newton->row.count = newton->base.count = newton->dual.count = 0;
     carom_status status = cr_newton_setup(newton);
     if (status != CAROM_OK) {
         return status;
@@ -238,7 +262,8 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->along_before = 0.0;
     double least;
     status = cr_newton_bound(newton, &least);
-    return status == CAROM_OK ? move(newton, 1.0) : status;
+    cr_newton_rows_keep_base(newton);
+    return status == CAROM_OK ? take(newton) : status;
 }
 
 static void finish(cr_newton* newton)
@@ -265,21 +290,19 @@ static int is_solved(const cr_newton* newton, double residual, double size)
 {
     const double tolerance = newton->task->tolerance;
     const int whole = newton->least_share >= 1.0 && newton->cuts == 0 && newton->along == 1.0;
-    return newton->along == 1.0 &&
-           (residual <= tolerance ||
-            (whole && size <= step_tolerance * tolerance * newton->scale));
+    return newton->along == 1.0 && (residual <= tolerance ||
+                                    (whole && size <= step_tolerance * tolerance * newton->scale) ||
+                                    size <= noise * newton->scale);
 }
 
 carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
                              cr_newton_report* report)
 {
-    DBG("solve h %.5f frames %d sheets %d cand %d\n", task->h, task->frame_count, task->member_sheet_count, task->candidate_count);
     carom_status status = begin(newton, task);
     double size = HUGE_VAL;
     while (status == CAROM_OK) {
         const double residual = cr_newton_system_gradient(newton);
         newton->report.residual = residual;
-        DBG("  it %d res %.3e size %.2e least %.3f cuts %d rows %d along %.2f over %d q %d\n", newton->report.iterations, residual, size, newton->least_share, newton->cuts, newton->row.count, newton->along, newton->report.over_margin, newton->report.queries);
         if (is_solved(newton, residual, size)) {
             finish(newton);
             status = cr_newton_rows_keep(newton);
@@ -294,10 +317,11 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
             break;
         }
         newton->report.iterations++;
-        status = has_sheets(newton) ? solve_sheets(newton, size) : solve_bodies(newton, residual);
-        size = size_of_step(newton);
+        status = has_sheets(newton) ? solve_sheets(newton, size, residual)
+                                    : solve_bodies(newton, residual);
+        size = newton->size = size_of_step(newton);
         if (status == CAROM_OK) {
-            status = advance(newton, size);
+            status = advance(newton);
         }
         status = status == CAROM_ERR_NOT_POSITIVE ? CAROM_ERR_NO_CONVERGENCE : status;
     }

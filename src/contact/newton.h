@@ -70,6 +70,7 @@ typedef struct cr_newton_contact {
     double lam;    // kg m: impulse times h; the force is lam / h^2
     cr_vec3 place; // m, between the closest points
     cr_vec3 dual;  // friction direction, |dual| <= 1: the force on B is lam (n - mu dual)
+    double sign;   // 1 where the key's first vertex is on side B, -1 on side A
 } cr_newton_contact;
 
 typedef struct cr_newton_report {

@@ -7,6 +7,7 @@
 // what was shortened is looked at again.
 #include "collision/ccd.h"
 #include "contact/newton_inside.h"
+#include <string.h>
 
 // A pair from outside its layer may come halfway down in one step; within the layer it keeps this
 // much of its height, or what is left of a tenth of the layer.
@@ -306,6 +307,29 @@ static carom_status query(cr_newton* newton)
     return status == CAROM_OK ? cr_newton_setup_renew(newton) : status;
 }
 
+static void shorten_all(cr_newton* newton)
+{
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+        place_trial(newton);
+        for (int32_t i = 0; i < newton->close.count; i++) {
+            check_pair(newton, newton->close.items[i]);
+        }
+        if (!apply_cuts(newton, pass)) {
+            break;
+        }
+    }
+}
+
+void cr_newton_bound_alike(cr_newton* newton, double share)
+{
+    for (int32_t b = 0; b < newton->block_count; b++) {
+        cr_newton_block* block = &newton->block.items[b];
+        block->share = cr_min(share, block->share);
+    }
+    newton->along_share = cr_min(share, newton->along_share);
+    shorten_all(newton);
+}
+
 carom_status cr_newton_bound(cr_newton* newton, double* least)
 {
     newton->along_share = newton->along_cut = 1.0;
@@ -330,15 +354,7 @@ carom_status cr_newton_bound(cr_newton* newton, double* least)
     if (status != CAROM_OK) {
         return status;
     }
-    for (int pass = 0; pass < MOST_PASSES; pass++) {
-        place_trial(newton);
-        for (int32_t i = 0; i < newton->close.count; i++) {
-            check_pair(newton, newton->close.items[i]);
-        }
-        if (!apply_cuts(newton, pass)) {
-            break;
-        }
-    }
+    shorten_all(newton);
     *least = newton->along < 1.0 ? newton->along_share : 1.0;
     for (int32_t b = 0; b < newton->block_count; b++) {
         *least = cr_min(*least, newton->block.items[b].share);
@@ -346,18 +362,27 @@ carom_status cr_newton_bound(cr_newton* newton, double* least)
     return CAROM_OK;
 }
 
-void cr_newton_bound_move(cr_newton* newton, double part)
+void cr_newton_bound_move(cr_newton* newton)
 {
     for (int32_t b = 0; b < newton->block_count; b++) {
         cr_newton_block* block = &newton->block.items[b];
         for (int32_t i = block->first; i < block->first + block->size; i++) {
-            newton->z[i] = newton->z_before[i] + part * block->share * newton->d[i];
+            newton->z[i] = newton->z_before[i] + block->share * newton->d[i];
         }
         block->odometer += block->stride;
     }
     newton->given_odometer += (1.0 - newton->along_before) * newton->given_stride;
-    newton->along =
-        newton->along_before + part * newton->along_share * (1.0 - newton->along_before);
+    newton->along = newton->along_before + newton->along_share * (1.0 - newton->along_before);
+}
+
+void cr_newton_bound_return(cr_newton* newton)
+{
+    memcpy(newton->z, newton->z_before, sizeof(double) * (size_t)newton->n);
+    newton->along = newton->along_before;
+    for (int32_t b = 0; b < newton->block_count; b++) {
+        newton->block.items[b].odometer += newton->block.items[b].stride;
+    }
+    newton->given_odometer += (1.0 - newton->along_before) * newton->given_stride;
 }
 
 double cr_newton_bound_gap(const cr_newton* newton)

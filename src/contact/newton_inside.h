@@ -63,10 +63,12 @@ typedef struct cr_newton_row {
     cr_contact_key key;
     int32_t pair;
     int32_t merges; // as in the hit it was made of
+    double sign;    // 1 where the key's first vertex is on side B, -1 on side A
     double gap;     // m, distance - thickness
     double mu;
     double weight; // m of parallel_edges.h, 1 for all others
     int32_t fades; // nonzero: it is less than 1
+    double load;   // kg m, h^2 times the barrier's force
     double lam;    // kg m, with the weight
     double stiff;  // kg, -dlam/dD
     double energy; // kg m^2, h^2 B without the weight
@@ -74,6 +76,8 @@ typedef struct cr_newton_row {
     cr_row at;
     cr_row_slip slip;
 } cr_newton_row;
+
+typedef CR_ARRAY(cr_newton_row) cr_newton_rows;
 
 // What a row hands on to that of the same key at the next iterate.
 typedef struct cr_newton_dual {
@@ -94,7 +98,10 @@ struct cr_newton {
     double stick;          // m, slips below it stick: h friction_speed
     double scale;          // m, the size of the free motion
     double least_share;    // 0..1, of the last step, over the blocks
-    int32_t cuts;          // how often the merit halved it
+    int32_t cuts;          // how often the merit shortened it
+    double size;           // m, the longest way that the last step asked of anything
+    int32_t exact;         // nonzero: the last step of sheets was Newton's own, friction and all
+    double before;         // the residual that it started from
     int32_t own_stress;    // nonzero: faces have a stress of their own, see newton_sheet.c
     double tension;        // 0..1, how much of compression is left out of the sheets' stiffness
     CR_ARRAY(cr_newton_block) block;
@@ -103,7 +110,8 @@ struct cr_newton {
     CR_ARRAY(int32_t) place; // table of points by their vertices, while they are numbered
     CR_ARRAY(cr_newton_pair) pair;
     CR_ARRAY(cr_newton_hit) hit;
-    CR_ARRAY(cr_newton_row) row;
+    cr_newton_rows row;  // at the current iterate
+    cr_newton_rows base; // at the iterate that the step under way starts from
     CR_ARRAY(cr_newton_dual) dual;
     CR_ARRAY(int32_t) close; // pairs that the step under way may bring too close
     CR_ARRAY(cr_newton_contact) contact;
@@ -113,9 +121,10 @@ struct cr_newton {
     CR_ARRAY(double) numbers;
     double *z, *z_before, *target, *grad, *d, *mass; // [n]
     // sheets
-    CR_ARRAY(double) sheet_x;         // [3*nodes of the member sheets] m
-    CR_ARRAY(double) sheet_scratch;   // blocks of one Hessian
-    CR_ARRAY(cr_membrane_sym) stress; // [faces of the member sheets] N/m, see newton_sheet.c
+    CR_ARRAY(double) sheet_x;              // [3*nodes of the member sheets] m
+    CR_ARRAY(double) sheet_scratch;        // blocks of one Hessian
+    CR_ARRAY(cr_membrane_sym) stress;      // [faces of the member sheets] N/m, see newton_sheet.c
+    CR_ARRAY(cr_membrane_sym) stress_base; // likewise, where the step under way starts from
     cr_newton_report report;
 };
 
@@ -133,13 +142,15 @@ cr_vec3 cr_newton_setup_vertex(const cr_newton* newton, int32_t vertex, int32_t 
 
 // newton_rows.c: the rows at the current iterate.
 carom_status cr_newton_rows_collect(cr_newton* newton);
-// After a step d, of which each block took its share: friction directions move to what the step
-// predicted.
+// The rows become those in `base`, from which the next step starts.
+void cr_newton_rows_keep_base(cr_newton* newton);
+// For a step d from `base`, of which each block takes its share: friction directions move to what
+// the step predicts.
 carom_status cr_newton_rows_predict(cr_newton* newton);
 // h^2 times the contact energy at the current iterate; and that of friction, with the forces held
-// as they are, after this share of the shortened step d.
+// as they are in `rows`, after this share of the shortened step d.
 double cr_newton_rows_energy(const cr_newton* newton);
-double cr_newton_rows_friction(const cr_newton* newton, double share);
+double cr_newton_rows_friction(const cr_newton* newton, const cr_newton_rows* rows, double share);
 carom_status cr_newton_rows_keep(cr_newton* newton);
 
 // A pair whose `at` is of the current iterate.
@@ -147,8 +158,12 @@ void cr_newton_rows_measured(const cr_newton* newton, cr_newton_pair* pair);
 
 // newton_bound.c: shares of the step d that bring nothing too close, and the least of them.
 carom_status cr_newton_bound(cr_newton* newton, double* least);
-// z a part, 0..1, of the shortened step beyond z_before.
-void cr_newton_bound_move(cr_newton* newton, double part);
+// The same share for all blocks, or less where a pair asks for it.
+void cr_newton_bound_alike(cr_newton* newton, double share);
+// z the shortened step beyond z_before.
+void cr_newton_bound_move(cr_newton* newton);
+// z back at z_before.
+void cr_newton_bound_return(cr_newton* newton);
 // The least distance of the candidates less their thickness.
 double cr_newton_bound_gap(const cr_newton* newton);
 
@@ -167,6 +182,8 @@ double cr_newton_sheet_energy(const cr_newton* newton);
 void cr_newton_sheet_gradient(cr_newton* newton, double* grad);
 carom_status cr_newton_sheet_pattern(cr_newton* newton);
 void cr_newton_sheet_hessian(cr_newton* newton);
-// The faces' own stresses: those at the current iterate; and after a share of d has been taken.
+// The faces' own stresses: those at the current iterate; kept as where a step d starts from; and,
+// before the shortened step is taken, what it predicts, of which they take a part.
 void cr_newton_sheet_stress_begin(cr_newton* newton);
-void cr_newton_sheet_stress_follow(cr_newton* newton, double share);
+void cr_newton_sheet_stress_keep(cr_newton* newton);
+void cr_newton_sheet_stress_follow(cr_newton* newton, double part);

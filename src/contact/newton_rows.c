@@ -232,6 +232,18 @@ static const void* find_key(const cr_contact_key* key, const void* items, int32_
     return NULL;
 }
 
+// Friction directions are kept under their key as what the side of its first vertex feels: pairs
+// that name the same sub-features may take them the other way round. 1 or -1.
+static double key_sign(const cr_newton* newton, int32_t pair, const cr_contact_key* key)
+{
+    const cr_pair* features = &newton->task->candidate[pair].pair;
+    int k = 0;
+    while (k < 3 && features->v[k] != key->v[0]) {
+        k++;
+    }
+    return cr_row_side(features->kind, k) ? 1.0 : -1.0;
+}
+
 // A contact that was there keeps its friction direction; a new one begins with that of its slip.
 static cr_vec3 find_dual(const cr_newton* newton, const cr_newton_row* row)
 {
@@ -239,22 +251,25 @@ static cr_vec3 find_dual(const cr_newton* newton, const cr_newton_row* row)
     if (newton->first_collect) {
         const cr_contact_memory* memory =
             find_key(&row->key, task->warm, task->warm_count, sizeof *task->warm);
-        return memory ? memory->dual : row->slip.s;
+        return memory ? cr_vec3_scale(row->sign, memory->dual) : row->slip.s;
     }
     const cr_newton_dual* dual =
         find_key(&row->key, newton->dual.items, newton->dual.count, sizeof *newton->dual.items);
-    return dual ? dual->dual : row->slip.s;
+    return dual ? cr_vec3_scale(row->sign, dual->dual) : row->slip.s;
 }
 
+// How much nearly parallel edges fade hangs on all four points, whichever are the closest.
 static void shape_row(const cr_newton* newton, cr_newton_row* row)
 {
     const cr_newton_task* task = newton->task;
     const cr_candidate* candidate = &task->candidate[row->pair];
     const cr_newton_pair* pair = &newton->pair.items[row->pair];
     cr_row_point point[CR_ROW_POINTS] = {0};
+    cr_vec3 x[CR_ROW_POINTS] = {0};
     for (int k = 0; k < 4; k++) {
         if (pair->point[k] >= 0) {
             const cr_newton_point* of = &newton->point.items[pair->point[k]];
+            x[k] = of->x;
             point[k] =
                 (cr_row_point){.body = of->rigid ? &newton->block.items[of->block].body : NULL,
                                .block = of->block,
@@ -263,7 +278,10 @@ static void shape_row(const cr_newton* newton, cr_newton_row* row)
                                .u = of->moved};
         }
     }
-    cr_row_make(&row->at, candidate->pair.kind, &pair->at, point, candidate->lever);
+    row->fades = candidate->pair.kind == CR_PAIR_EE && cr_parallel_edges_fade(x);
+    row->weight = row->fades ? cr_parallel_edges_make(x).m : 1.0;
+    cr_row_make_of(&row->at, candidate->pair.kind, &pair->at, row->fades ? 15 : pair->at.active,
+                   point, candidate->lever);
 }
 
 static void fill_row(const cr_newton* newton, const cr_newton_hit* hit, cr_newton_row* row)
@@ -276,16 +294,13 @@ static void fill_row(const cr_newton* newton, const cr_newton_hit* hit, cr_newto
     row->merges = hit->merges;
     row->gap = pair->at.distance - candidate->thickness;
     row->mu = candidate->friction;
+    row->sign = key_sign(newton, hit->pair, &hit->key);
     shape_row(newton, row);
     const double hh = task->h * task->h;
     const double s = cr_max(1.0 + row->gap / candidate->width, deepest);
     const cr_barrier law = cr_barrier_at(candidate->stiffness, candidate->width, s);
-    row->weight = 1.0;
-    row->fades = candidate->pair.kind == CR_PAIR_EE && cr_parallel_edges_fade(row->at.x);
-    if (row->fades) {
-        row->weight = cr_parallel_edges_make(row->at.x).m;
-    }
-    row->lam = hh * row->weight * law.force;
+    row->load = hh * law.force;
+    row->lam = row->weight * row->load;
     row->stiff = hh * row->weight * law.slope;
     row->energy = hh * law.energy;
     if (row->mu > 0.0) {
@@ -358,11 +373,11 @@ static cr_vec3 predicted(const cr_newton* newton, const cr_newton_row* row, cr_v
 carom_status cr_newton_rows_predict(cr_newton* newton)
 {
     newton->dual.count = 0;
-    if (!cr_array_reserve(&newton->dual, newton->row.count)) {
+    if (!cr_array_reserve(&newton->dual, newton->base.count)) {
         return CAROM_ERR_MEMORY;
     }
-    for (int32_t i = 0; i < newton->row.count; i++) {
-        cr_newton_row* row = &newton->row.items[i];
+    for (int32_t i = 0; i < newton->base.count; i++) {
+        const cr_newton_row* row = &newton->base.items[i];
         if (!(row->mu > 0.0)) {
             continue;
         }
@@ -375,9 +390,9 @@ carom_status cr_newton_rows_predict(cr_newton* newton)
             }
         }
         const cr_vec3 w = predicted(newton, row, slip_change(&row->at, d));
-        const cr_vec3 way = cr_vec3_sub(w, row->dual);
+        const cr_vec3 taken = cr_vec3_add_scaled(row->dual, share, cr_vec3_sub(w, row->dual));
         newton->dual.items[newton->dual.count++] =
-            (cr_newton_dual){row->key, cr_vec3_add_scaled(row->dual, share, way)};
+            (cr_newton_dual){row->key, cr_vec3_scale(row->sign, taken)};
     }
     return CAROM_OK;
 }
@@ -393,12 +408,12 @@ double cr_newton_rows_energy(const cr_newton* newton)
 
 // mu lam times the integral of the smoothed direction: |t| - e/3 sliding, t^2/e - |t|^3/(3 e^2)
 // below e.
-double cr_newton_rows_friction(const cr_newton* newton, double share)
+double cr_newton_rows_friction(const cr_newton* newton, const cr_newton_rows* rows, double share)
 {
     const double e = newton->stick;
     double sum = 0.0;
-    for (int32_t i = 0; i < newton->row.count; i++) {
-        const cr_newton_row* row = &newton->row.items[i];
+    for (int32_t i = 0; i < rows->count; i++) {
+        const cr_newton_row* row = &rows->items[i];
         if (!(row->mu > 0.0)) {
             continue;
         }
@@ -415,6 +430,13 @@ double cr_newton_rows_friction(const cr_newton* newton, double share)
                (size >= e ? size - e / 3.0 : size * size * (1.0 - size / (3.0 * e)) / e);
     }
     return sum;
+}
+
+void cr_newton_rows_keep_base(cr_newton* newton)
+{
+    const cr_newton_rows now = newton->row;
+    newton->row = newton->base;
+    newton->base = now;
 }
 
 carom_status cr_newton_rows_keep(cr_newton* newton)
@@ -440,7 +462,8 @@ carom_status cr_newton_rows_keep(cr_newton* newton)
             .gap = row->gap,
             .lam = row->lam,
             .place = cr_vec3_add(cr_vec3_scale(reach - 1.0, a), cr_vec3_scale(reach, b)),
-            .dual = row->slip.s};
+            .dual = row->slip.s,
+            .sign = row->sign};
         if (!cr_array_push(&newton->contact, contact)) {
             return CAROM_ERR_MEMORY;
         }

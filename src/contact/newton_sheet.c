@@ -29,7 +29,8 @@ carom_status cr_newton_sheet_setup(cr_newton* newton)
     newton->stress.count = faces;
     const int ok = cr_array_reserve(&newton->sheet_x, 3 * nodes) &&
                    cr_array_reserve(&newton->sheet_scratch, scratch) &&
-                   cr_array_reserve(&newton->stress, faces);
+                   cr_array_reserve(&newton->stress, faces) &&
+                   cr_array_reserve(&newton->stress_base, faces);
     return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
@@ -285,7 +286,15 @@ static void gather_step(const cr_newton* newton, int32_t first_node, int32_t cou
     }
 }
 
-void cr_newton_sheet_stress_follow(cr_newton* newton, double share)
+void cr_newton_sheet_stress_keep(cr_newton* newton)
+{
+    if (newton->stress.count > 0) {
+        memcpy(newton->stress_base.items, newton->stress.items,
+               (size_t)newton->stress.count * sizeof *newton->stress.items);
+    }
+}
+
+void cr_newton_sheet_stress_follow(cr_newton* newton, double part)
 {
     int32_t at = 0, face = 0;
     for (int32_t i = 0; i < newton->task->member_sheet_count; i++) {
@@ -298,10 +307,11 @@ void cr_newton_sheet_stress_follow(cr_newton* newton, double share)
             const cr_membrane_sym now = face_stress(&here, f, map);
             const cr_membrane_sym change = cr_membrane_stress(
                 &here.law, cr_membrane_strain_change(deform(here.sheet, f, d), map));
-            cr_membrane_sym* own = &newton->stress.items[face];
-            own->uu += share * (now.uu + grow * change.uu - own->uu);
-            own->vv += share * (now.vv + grow * change.vv - own->vv);
-            own->uv += share * (now.uv + grow * change.uv - own->uv);
+            const cr_membrane_sym base = newton->stress_base.items[face];
+            newton->stress.items[face] =
+                (cr_membrane_sym){base.uu + part * (now.uu - base.uu) + grow * change.uu,
+                                  base.vv + part * (now.vv - base.vv) + grow * change.vv,
+                                  base.uv + part * (now.uv - base.uv) + grow * change.uv};
         }
         at += here.sheet->node_count;
     }

@@ -349,7 +349,7 @@ static void add_fading(const cr_newton_row* row, double m[CR_ROW_DOFS][CR_ROW_DO
 {
     const int32_t n = row->at.offset[row->at.block_count];
     const cr_parallel_edges edges = cr_parallel_edges_make(row->at.x);
-    const double load = row->weight > 0.0 ? row->lam / row->weight : 0.0;
+    const double load = row->load;
     double q[CR_ROW_DOFS];
     pull_back(&row->at, edges.grad, q);
     add_outer(n, -load, row->at.grad, q, m);

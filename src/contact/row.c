@@ -85,6 +85,12 @@ static void place_point(cr_row* row, int32_t k, const cr_row_point* point)
 void cr_row_make(cr_row* row, int32_t kind, const cr_closest* at,
                  const cr_row_point point[CR_ROW_POINTS], const double radius[2])
 {
+    cr_row_make_of(row, kind, at, at->active, point, radius);
+}
+
+void cr_row_make_of(cr_row* row, int32_t kind, const cr_closest* at, int32_t points,
+                    const cr_row_point point[CR_ROW_POINTS], const double radius[2])
+{
     row->kind = kind;
     row->at = *at;
     row->block_count = 0;
@@ -93,7 +99,7 @@ void cr_row_make(cr_row* row, int32_t kind, const cr_closest* at,
     for (int32_t k = 0; k < CR_ROW_POINTS; k++) {
         row->point_block[k] = -1;
         row->x[k] = row->move[k] = row->arm[k] = row->p[k] = (cr_vec3){0};
-        if (at->active >> k & 1) {
+        if (points >> k & 1) {
             place_point(row, k, &point[k]);
         }
     }

@@ -77,6 +77,10 @@ typedef struct cr_row {
 // (own radius or half thickness; radius[0] + radius[1] = thickness of the pair).
 void cr_row_make(cr_row* row, int32_t kind, const cr_closest* at,
                  const cr_row_point point[CR_ROW_POINTS], const double radius[2]);
+// The same with the unknowns of these points (bits), among which are those that take part: for a
+// force that depends on more than the distance.
+void cr_row_make_of(cr_row* row, int32_t kind, const cr_closest* at, int32_t points,
+                    const cr_row_point point[CR_ROW_POINTS], const double radius[2]);
 
 // A 3-vector for every unknown: vector j is (m[0][j], m[1][j], m[2][j]).
 typedef struct cr_row_columns {

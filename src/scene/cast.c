@@ -135,8 +135,11 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
 static carom_status pick_width(maker* m)
 {
     cr_cast* cast = m->cast;
-    const int ball = cast->spec.mesh < 0, given = cast->has.contact_width == cast->has.contact_width;
-    cast->width = given ? cast->has.contact_width : ball ? usual_share * cast->radius : cast->radius;
+    const int ball = cast->spec.mesh < 0,
+              given = cast->has.contact_width == cast->has.contact_width;
+    cast->width = given  ? cast->has.contact_width
+                  : ball ? usual_share * cast->radius
+                         : cast->radius;
     if (cast->barrier && !(cast->width <= cast->radius) && (ball || cast->radius > 0.0)) {
         return cr_form_refuse(m->json, cast->value, m->path, m->error,
                               "has a contact_width of %g m, which is more than its %s of %g m",

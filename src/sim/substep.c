@@ -12,7 +12,7 @@
 enum { LARGE = 32 };
 
 // Residual relative to the forces on a body.
-static const double tolerance = 1e-10;
+static const double tolerance = 1e-9;
 
 static const double relaxed[] = {1.0, 0.5, 0.25, 0.0};
 enum { MOST_RELAXED = 3 };
@@ -188,7 +188,7 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
                                      cr_vec3_add_scaled(n, -c->friction, contacts[i].dual)),
             .island = index};
         const cr_contact_memory memory = {contacts[i].key, contacts[i].lam / (h * h),
-                                          contacts[i].dual};
+                                          cr_vec3_scale(contacts[i].sign, contacts[i].dual)};
         if (!cr_array_push(&result->contact, contact) || !cr_array_push(&result->memory, memory)) {
             return CAROM_ERR_MEMORY;
         }
