@@ -1,11 +1,14 @@
 #include "adjoint/backward.h"
 #include "adjoint/backward_inside.h"
 #include "bodies/spin_held.h"
+#include "contact/newton_adj.h"
 #include "contact/zone_adj.h"
 #include "core/memory.h"
 #include "dynamics/targets.h"
 #include "math/rot.h"
+#include "sim/pair_law.h"
 #include "sim/sim_inside.h"
+#include "sim/substep.h"
 #include <string.h>
 
 struct cr_backward {
@@ -16,6 +19,7 @@ struct cr_backward {
     CR_ARRAY(cr_candidate) candidate;
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_bars) row;
+    CR_ARRAY(cr_newton_row_bars) contact;
     // of impacts
     cr_vec3 *q, *t, *v, *om, *a, *torque, *rate; // [frame_count]
     // of the energy balance
@@ -56,6 +60,7 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
     ok = ok && b->zone.obstacle0 && b->zone.obstacle1;
     if (ok) {
         ok = cr_zone_create(&b->worker.zone) == CAROM_OK &&
+             cr_newton_create(&b->worker.newton) == CAROM_OK &&
              cr_events_create(&b->worker.events) == CAROM_OK;
     }
     const carom_status status =
@@ -107,6 +112,7 @@ void cr_backward_destroy(cr_backward* b)
         cr_memory_free(blocks[i]);
     }
     cr_zone_destroy(b->worker.zone);
+    cr_newton_destroy(b->worker.newton);
     cr_events_destroy(b->worker.events);
     cr_array_release(&b->worker.frame);
     cr_array_release(&b->worker.sheet);
@@ -118,6 +124,7 @@ void cr_backward_destroy(cr_backward* b)
     cr_array_release(&b->candidate);
     cr_array_release(&b->lam);
     cr_array_release(&b->row);
+    cr_array_release(&b->contact);
     cr_array_release(&b->lam_bar);
     cr_array_release(&b->eps_bar);
     cr_array_release(&b->room_bar);
@@ -232,7 +239,9 @@ static carom_status balance_adj(cr_backward* b, cr_sim* sim, const cr_record* re
     for (int32_t i = 0; i < count; i++) {
         b->lam_bar.items[i] = b->eps_bar.items[i] = b->room_bar.items[i] = 0.0;
     }
-    const int takes_part = cr_backward_balance(&b->worker, sim, record, part);
+    const int takes_part = b->model->world.contact == CR_CONTACT_HARD
+                               ? cr_backward_balance(&b->worker, sim, record, part)
+                               : 0;
     if (takes_part <= 0) {
         return takes_part < 0 ? CAROM_ERR_MEMORY : CAROM_OK;
     }
@@ -447,6 +456,52 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
         cr_zone_adj(b->worker.zone, &task, b->lam.items, &b->zone, b->row.items);
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
         row_numbers_adj(b->model, &b->candidate.items[i], &b->row.items[i], g);
+    }
+    return status;
+}
+
+cr_pair_sources cr_backward_sources(const cr_gradient* g)
+{
+    return (cr_pair_sources){.radius = g->radius,
+                             .width = g->width,
+                             .stiffness = g->stiffness,
+                             .friction = g->friction,
+                             .mass = g->mass,
+                             .node_mass = g->node_mass};
+}
+
+static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* record,
+                                 const cr_record_part* part, cr_gradient* g)
+{
+    const cr_model* model = b->model;
+    const int32_t count = part->row_end - part->row_begin;
+    if (!cr_array_reserve(&b->candidate, count) || !cr_array_reserve(&b->contact, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
+    }
+    b->worker.candidate = b->candidate.items;
+    b->worker.candidate_count = count;
+    const cr_newton_task task = cr_substep_task(sim, &b->worker, part->h, part->from, part->to);
+    b->zone.mass = g->mass;
+    b->zone.inertia = g->inertia;
+    b->zone.node_mass = g->node_mass;
+    b->zone.p = g->p;
+    b->zone.material = g->material;
+    b->zone.corner = g->corner;
+    b->zone.wind = g->wind;
+    const carom_status status = cr_newton_adj(b->worker.newton, &task, model->world.flat_gradient,
+                                              &b->zone, b->contact.items);
+    const cr_pair_sources sources = cr_backward_sources(g);
+    for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
+        const cr_candidate* c = &b->candidate.items[i];
+        const cr_newton_row_bars* in = &b->contact.items[i];
+        const cr_pair_numbers at = cr_pair_numbers_of(c);
+        const cr_pair_numbers bar = {
+            in->thickness, in->width, in->stiffness, in->friction, {in->lever[0], in->lever[1]}};
+        cr_pair_law_adj(model, model->bodies.vertex_body[c->pair.v[0]],
+                        model->bodies.vertex_body[c->pair.v[3]], &at, &bar, &sources);
     }
     return status;
 }
@@ -695,6 +750,7 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
                               cr_state_bars* bars, cr_gradient* gradient)
 {
     clear_obstacles(b);
+    const int barrier = b->model->world.contact == CR_CONTACT_BARRIER;
     const int64_t step = sim->state.step;
     const double time = sim->state.time;
     sim->state.step = record->step;
@@ -722,7 +778,8 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
                 b->zone.ut[f] = cr_vec3_add(b->zone.ut[f], b->zone.u[f]);
             }
         } else {
-            status = zone_adj(b, sim, record, part, gradient);
+            status = barrier ? contacts_adj(b, sim, record, part, gradient)
+                             : zone_adj(b, sim, record, part, gradient);
         }
         if (status == CAROM_OK) {
             status = impacts_adj(b, sim, part, gradient);

@@ -1,11 +1,13 @@
 #include "adjoint/forward.h"
 #include "adjoint/backward_inside.h"
 #include "bodies/spin_held.h"
+#include "contact/newton_adj.h"
 #include "contact/zone_adj.h"
 #include "core/assert.h"
 #include "core/memory.h"
 #include "dynamics/targets.h"
 #include "math/rot.h"
+#include "sim/substep.h"
 #include <string.h>
 
 // What one direction needs on its way through a step. All arrays are in one block.
@@ -32,6 +34,7 @@ struct cr_forward {
     CR_ARRAY(cr_candidate) candidate;
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_tangents) row;     // [count * rows]
+    CR_ARRAY(cr_newton_row_bars) contact;   // [count * rows]
     CR_ARRAY(cr_events_row_bars) event_row; // [count * rows]
     CR_ARRAY(cr_events_tangents) events;    // [count]
     CR_ARRAY(cr_balance_bars) balance;      // [count]
@@ -51,6 +54,9 @@ carom_status cr_forward_create(const cr_model* model, cr_forward** out)
     carom_status status = cr_gradient_init(&f->still, model);
     if (status == CAROM_OK) {
         status = cr_zone_create(&f->worker.zone);
+    }
+    if (status == CAROM_OK) {
+        status = cr_newton_create(&f->worker.newton);
     }
     if (status == CAROM_OK) {
         status = cr_events_create(&f->worker.events);
@@ -73,6 +79,8 @@ void cr_forward_destroy(cr_forward* f)
     }
     cr_gradient_release(&f->still);
     cr_zone_destroy(f->worker.zone);
+    cr_newton_destroy(f->worker.newton);
+    cr_array_release(&f->contact);
     cr_events_destroy(f->worker.events);
     cr_array_release(&f->worker.frame);
     cr_array_release(&f->worker.sheet);
@@ -530,6 +538,41 @@ static carom_status zone_jvp(cr_forward* f, cr_sim* sim, const cr_record* record
     return cr_zone_jvp(f->worker.zone, &task, f->lam.items, count, f->zone.items, f->row.items);
 }
 
+static cr_newton_row_bars contact_numbers(const cr_model* model, const cr_candidate* c,
+                                          const cr_gradient* g)
+{
+    const cr_pair_numbers at = cr_pair_numbers_of(c);
+    const cr_pair_sources by = cr_backward_sources(g);
+    const cr_pair_numbers d = cr_pair_law_jvp(model, model->bodies.vertex_body[c->pair.v[0]],
+                                              model->bodies.vertex_body[c->pair.v[3]], &at, &by);
+    return (cr_newton_row_bars){
+        d.thickness, d.width, d.stiffness, d.friction, {d.lever[0], d.lever[1]}};
+}
+
+static carom_status contacts_jvp(cr_forward* f, cr_sim* sim, const cr_record* record,
+                                 const cr_record_part* part, int32_t count, const lane* l)
+{
+    const int32_t rows = part->row_end - part->row_begin;
+    if ((int64_t)rows * count > INT32_MAX || !cr_array_reserve(&f->candidate, rows) ||
+        !cr_array_reserve(&f->contact, rows * count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    for (int32_t r = 0; r < rows; r++) {
+        const cr_candidate* c = &record->row.items[part->row_begin + r].candidate;
+        f->candidate.items[r] = *c;
+        pair_vertices(f, sim, c, count, l);
+        for (int32_t i = 0; i < count; i++) {
+            f->contact.items[i * rows + r] = l[i].model ? contact_numbers(f->model, c, l[i].model)
+                                                        : (cr_newton_row_bars){.thickness = 0.0};
+        }
+    }
+    f->worker.candidate = f->candidate.items;
+    f->worker.candidate_count = rows;
+    const cr_newton_task task = cr_substep_task(sim, &f->worker, part->h, part->from, part->to);
+    return cr_newton_jvp(f->worker.newton, &task, f->model->world.flat_gradient, count,
+                         f->zone.items, f->contact.items);
+}
+
 // t' = t0 + u, v' = v1 + (u - ut)/h, (R', om') by cr_spin_update; x' = x0 + d, v' = d/h.
 static void advance_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_part* part,
                         const lane* l, const scratch* s)
@@ -653,6 +696,7 @@ static carom_status balance_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
 static carom_status part_jvp(cr_forward* f, cr_sim* sim, const cr_record* record,
                              const cr_record_part* part, int32_t count, const lane* l)
 {
+    const int barrier = f->model->world.contact == CR_CONTACT_BARRIER;
     carom_status status = cr_backward_recall(&f->worker, sim, record, part);
     if (status == CAROM_OK) {
         aim_jvp(f, sim, part, count, l);
@@ -662,12 +706,13 @@ static carom_status part_jvp(cr_forward* f, cr_sim* sim, const cr_record* record
         status = impacts_jvp(f, sim, part, count, l);
     }
     if (status == CAROM_OK && !part->alone) {
-        status = zone_jvp(f, sim, record, part, count, l);
+        status = barrier ? contacts_jvp(f, sim, record, part, count, l)
+                         : zone_jvp(f, sim, record, part, count, l);
     }
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
         advance_jvp(f, sim, part, &l[i], &f->scratch.items[i]);
     }
-    return status == CAROM_OK ? balance_jvp(f, sim, record, part, count, l) : status;
+    return status == CAROM_OK && !barrier ? balance_jvp(f, sim, record, part, count, l) : status;
 }
 
 // What moves by script is where it was told to be: v = (t1 - t0)/h. Its spin counts as constant in

@@ -8,7 +8,7 @@ typedef struct part {
     size_t count, size;
 } part;
 
-enum { PARTS = 22 };
+enum { PARTS = 24 };
 
 static void list_parts(cr_gradient* g, part out[PARTS])
 {
@@ -27,6 +27,8 @@ static void list_parts(cr_gradient* g, part out[PARTS])
         {(void**)&g->friction, b, sizeof(double)},
         {(void**)&g->restitution, b, sizeof(double)},
         {(void**)&g->radius, b, sizeof(double)},
+        {(void**)&g->width, b, sizeof(double)},
+        {(void**)&g->stiffness, b, sizeof(double)},
         {(void**)&g->linear_damping, b, sizeof(double)},
         {(void**)&g->angular_damping, b, sizeof(double)},
         {(void**)&g->p, v, sizeof(cr_vec3)},

@@ -18,6 +18,7 @@ typedef struct cr_gradient {
     double* inertia;                          // [3*frame_count]
     double* node_mass;                        // [node_count]
     double *friction, *restitution, *radius;  // [body_count]
+    double *width, *stiffness;                // [body_count] of the contact layer
     double *linear_damping, *angular_damping; // [body_count]
     cr_vec3* p;                               // [vertex_count] body coordinates
     // [frame_count] of the mesh's own axes in the frame, turned by delta and shifted, where the

@@ -10,6 +10,8 @@ static const cr_parameters_kind* kind_of(const cr_parameters* p, const cr_parame
     case CR_GOAL_OF_FRICTION:
     case CR_GOAL_OF_RESTITUTION:
     case CR_GOAL_OF_THICKNESS:
+    case CR_GOAL_OF_CONTACT_WIDTH:
+    case CR_GOAL_OF_CONTACT_STIFFNESS:
     case CR_GOAL_OF_GRAVITY:
     case CR_GOAL_OF_WIND:
         return &cr_parameters_plain_kind;
@@ -269,6 +271,9 @@ static const char* trouble(const cr_parameters_slot* slot, const double* theta, 
     case CR_GOAL_OF_C22:
     case CR_GOAL_OF_C33:
         return theta[0] >= 0.0 ? NULL : "may not be below 0";
+    case CR_GOAL_OF_CONTACT_WIDTH:
+    case CR_GOAL_OF_CONTACT_STIFFNESS:
+        return theta[0] > 0.0 ? NULL : "has to be above 0";
     case CR_GOAL_OF_RESTITUTION:
         return theta[0] >= 0.0 && theta[0] <= 1.0 ? NULL : "has to be from 0 to 1";
     case CR_GOAL_OF_POISSON:

@@ -11,6 +11,10 @@ static double* in_model(cr_model* m, const cr_parameters_slot* slot)
         return &m->bodies.restitution[slot->body];
     case CR_GOAL_OF_THICKNESS:
         return &m->bodies.radius[slot->body];
+    case CR_GOAL_OF_CONTACT_WIDTH:
+        return &m->bodies.width[slot->body];
+    case CR_GOAL_OF_CONTACT_STIFFNESS:
+        return &m->bodies.stiffness[slot->body];
     case CR_GOAL_OF_GRAVITY:
         return m->world.gravity;
     default: // CR_GOAL_OF_WIND
@@ -28,6 +32,10 @@ static double* in_gradient(cr_gradient* g, const cr_parameters_slot* slot)
         return &g->restitution[slot->body];
     case CR_GOAL_OF_THICKNESS:
         return &g->radius[slot->body];
+    case CR_GOAL_OF_CONTACT_WIDTH:
+        return &g->width[slot->body];
+    case CR_GOAL_OF_CONTACT_STIFFNESS:
+        return &g->stiffness[slot->body];
     case CR_GOAL_OF_GRAVITY:
         return g->gravity;
     default: // CR_GOAL_OF_WIND

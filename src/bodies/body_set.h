@@ -32,7 +32,8 @@ typedef struct cr_body_set {
     int32_t* vertex;     // [body_count+1] first vertex
     double* radius;      // [body_count] m, thickness of the layer around it: the body is its mesh
                          // rounded by it
-    double* width;       // [body_count] m, how deep its contact layer is, at most the radius
+    double* width;       // [body_count] m, how deep its contact layer is; of it no more than the
+                         // radius counts
     double* stiffness;   // [body_count] m/s^2, what presses a contact halfway down its layer
     double* friction;    // [body_count] Coulomb coefficient
     double* restitution; // [body_count] 0..1

@@ -245,6 +245,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->report = (cr_newton_report){.least_gap = HUGE_VAL, .residual = HUGE_VAL};
     newton->first_collect = 1;
     newton->own_stress = 1;
+    newton->flat = 0;
     newton->exact = newton->cuts = 0;
     newton->tension = 0.0;
     newton->row.count = newton->base.count = newton->dual.count = 0;

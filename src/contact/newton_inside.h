@@ -102,6 +102,7 @@ struct cr_newton {
     double size;           // m, the longest way that the last step asked of anything
     int32_t exact;         // nonzero: the last step of sheets was Newton's own, friction and all
     double before;         // the residual that it started from
+    int32_t flat;          // nonzero: the gaps' curvature is left out of derivatives
     int32_t own_stress;    // nonzero: faces have a stress of their own, see newton_sheet.c
     double tension;        // 0..1, how much of compression is left out of the sheets' stiffness
     CR_ARRAY(cr_newton_block) block;
@@ -142,6 +143,8 @@ cr_vec3 cr_newton_setup_vertex(const cr_newton* newton, int32_t vertex, int32_t 
 
 // newton_rows.c: the rows at the current iterate.
 carom_status cr_newton_rows_collect(cr_newton* newton);
+// The rows of a step that was solved, one for each candidate.
+carom_status cr_newton_rows_recall(cr_newton* newton);
 // The rows become those in `base`, from which the next step starts.
 void cr_newton_rows_keep_base(cr_newton* newton);
 // For a step d from `base`, of which each block takes its share: friction directions move to what
@@ -171,11 +174,16 @@ double cr_newton_bound_gap(const cr_newton* newton);
 double cr_newton_system_gradient(cr_newton* newton);
 // exact: with the curvature of the gaps; symmetric: friction as a positive spring.
 carom_status cr_newton_system_assemble(cr_newton* newton, int exact, int symmetric);
+// A row's part of the residual over its own unknowns, locks aside; and of that h^2 m' of nearly
+// parallel edges alone, per energy.
+void cr_newton_system_force(const cr_newton_row* row, double out[CR_ROW_DOFS]);
+void cr_newton_system_fading(const cr_newton_row* row, double out[CR_ROW_DOFS]);
 // d/dz of a row's part of the residual, over its own unknowns, locks aside.
 void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
                           double m[CR_ROW_DOFS][CR_ROW_DOFS]);
 
 // newton_sheet.c
+cr_cloth_step cr_newton_sheet_step(const cr_newton_task* task, int32_t member);
 carom_status cr_newton_sheet_setup(cr_newton* newton);
 void cr_newton_sheet_place(cr_newton* newton);
 double cr_newton_sheet_energy(const cr_newton* newton);

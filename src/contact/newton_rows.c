@@ -325,6 +325,32 @@ carom_status cr_newton_rows_collect(cr_newton* newton)
     return CAROM_OK;
 }
 
+// Every candidate is a row, at the end of a step that was solved: nothing is decided again.
+carom_status cr_newton_rows_recall(cr_newton* newton)
+{
+    const int32_t count = newton->pair.count;
+    if (!cr_array_reserve(&newton->row, count)) {
+        return CAROM_ERR_MEMORY;
+    }
+    newton->row.count = count;
+    newton->first_collect = 1;
+    for (int32_t i = 0; i < count; i++) {
+        cr_newton_pair* pair = &newton->pair.items[i];
+        const cr_pair* features = &newton->task->candidate[i].pair;
+        cr_vec3 x[4] = {0};
+        for (int k = 0; k < 4; k++) {
+            if (pair->point[k] >= 0) {
+                x[k] = newton->point.items[pair->point[k]].x;
+            }
+        }
+        pair->at = cr_distance_closest(features->kind, x);
+        const cr_newton_hit hit = {.key = cr_candidate_key(features, sub_feature(&pair->at)),
+                                   .pair = i};
+        fill_row(newton, &hit, &newton->row.items[i]);
+    }
+    return CAROM_OK;
+}
+
 // The row's part of a vector over all unknowns.
 static void gather(const cr_newton* newton, const cr_row* row, const double* from,
                    double out[CR_ROW_DOFS])

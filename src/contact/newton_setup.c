@@ -40,7 +40,7 @@ static carom_status add_frames(cr_newton* newton)
             .lock = bodies->lock[f],
             .free_turn = free_turn(task->motion->rp[f], bodies->lock[f]),
             .extent = bodies->extent[f],
-            .margin = task->carry[bodies->frame_body[f]].reach,
+            .margin = task->carry ? task->carry[bodies->frame_body[f]].reach : 0.0,
             .body = {.r_p = task->motion->rp[f], .r_0 = task->motion->r0[f]}};
         if (!cr_array_push(&newton->block, block)) {
             return CAROM_ERR_MEMORY;
@@ -64,7 +64,8 @@ static carom_status add_nodes(cr_newton* newton)
                                            .node = node,
                                            .first = newton->n,
                                            .size = 3,
-                                           .margin = task->node_reach[node]};
+                                           .margin =
+                                               task->node_reach ? task->node_reach[node] : 0.0};
             if (!pinned && !cr_array_push(&newton->block, block)) {
                 return CAROM_ERR_MEMORY;
             }
@@ -261,7 +262,8 @@ static void ready_pair(cr_newton* newton, int32_t i, int measured)
         *mover = *mover == INT32_MIN || *mover == point->block ? point->block : CR_NEWTON_SEVERAL;
         const int32_t body = task->bodies->vertex_body[point->vertex];
         pair->whole[cr_row_side(kind, k)] = task->bodies->frame[body] >= 0;
-        if (k == 3 && kind != CR_PAIR_EE && !task->adjacency->corner[point->vertex]) {
+        if (task->adjacency && k == 3 && kind != CR_PAIR_EE &&
+            !task->adjacency->corner[point->vertex]) {
             pair->skip = 1;
         }
     }

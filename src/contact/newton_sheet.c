@@ -57,7 +57,7 @@ void cr_newton_sheet_place(cr_newton* newton)
     }
 }
 
-static cr_cloth_step step_of(const cr_newton_task* task, int32_t member)
+cr_cloth_step cr_newton_sheet_step(const cr_newton_task* task, int32_t member)
 {
     const int32_t first = task->sheet_node[task->member_sheet[member]];
     return (cr_cloth_step){.h = task->h,
@@ -73,7 +73,7 @@ double cr_newton_sheet_energy(const cr_newton* newton)
     int32_t at = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
-        const cr_cloth_step step = step_of(task, i);
+        const cr_cloth_step step = cr_newton_sheet_step(task, i);
         sum += cr_cloth_energy(&task->sheet[s], &task->material[s], &step,
                                newton->sheet_x.items + 3 * (ptrdiff_t)at);
         at += node_count(task, i);
@@ -87,7 +87,7 @@ void cr_newton_sheet_gradient(cr_newton* newton, double* grad)
     int32_t at = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i], count = node_count(task, i);
-        const cr_cloth_step step = step_of(task, i);
+        const cr_cloth_step step = cr_newton_sheet_step(task, i);
         double* g = newton->sheet_scratch.items;
         memset(g, 0, 3 * (size_t)count * sizeof(double));
         cr_cloth_gradient(&task->sheet[s], &task->material[s], &step,
@@ -245,7 +245,7 @@ void cr_newton_sheet_hessian(cr_newton* newton)
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth* sheet = &task->sheet[s];
-        const cr_cloth_step step = step_of(task, i);
+        const cr_cloth_step step = cr_newton_sheet_step(task, i);
         double* block = newton->sheet_scratch.items;
         memset(block, 0, 9 * (size_t)sheet->pair_count * sizeof(double));
         cr_cloth_hessian(sheet, &task->material[s], &step,

@@ -48,6 +48,24 @@ static void pull_back(const cr_row* row, const cr_vec3 f[4], double out[CR_ROW_D
     }
 }
 
+void cr_newton_system_fading(const cr_newton_row* row, double out[CR_ROW_DOFS])
+{
+    const cr_parallel_edges edges = cr_parallel_edges_make(row->at.x);
+    pull_back(&row->at, edges.grad, out);
+}
+
+void cr_newton_system_force(const cr_newton_row* row, double out[CR_ROW_DOFS])
+{
+    double pull[CR_ROW_DOFS] = {0};
+    if (row->fades) {
+        cr_newton_system_fading(row, pull);
+    }
+    for (int32_t i = 0; i < row->at.offset[row->at.block_count]; i++) {
+        const double rub = row->mu > 0.0 ? row->mu * row->slip.force[i] : 0.0;
+        out[i] = row->energy * pull[i] - row->lam * (row->at.grad[i] - rub);
+    }
+}
+
 static void add_row_gradient(cr_newton* newton, const cr_newton_row* row)
 {
     add_to(newton, &row->at, -row->lam, row->at.grad);
@@ -55,9 +73,8 @@ static void add_row_gradient(cr_newton* newton, const cr_newton_row* row)
         add_to(newton, &row->at, row->mu * row->lam, row->slip.force);
     }
     if (row->fades) {
-        const cr_parallel_edges edges = cr_parallel_edges_make(row->at.x);
         double pull[CR_ROW_DOFS];
-        pull_back(&row->at, edges.grad, pull);
+        cr_newton_system_fading(row, pull);
         add_to(newton, &row->at, row->energy, pull);
     }
     for (int32_t b = 0; b < row->at.block_count; b++) {
@@ -369,7 +386,9 @@ void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
         memset(m[i], 0, (size_t)n * sizeof(double));
     }
     cr_row_curve_make(&curve, &row->at);
-    cr_row_add_hessian(&row->at, &curve, -row->lam, m);
+    if (!newton->flat) {
+        cr_row_add_hessian(&row->at, &curve, -row->lam, m);
+    }
     add_outer(n, row->stiff, row->at.grad, row->at.grad, m);
     if (row->mu > 0.0) {
         cr_row_slip slip = row->slip;

@@ -15,8 +15,9 @@ static const double usual_thickness = 5e-4;
 // The same of solids whose contacts have a width: a thinner layer is stiffer, and takes more
 // iterations to solve.
 static const double usual_layer = 1e-2;
-// And of a sphere's or capsule's radius, what its contacts may take.
-static const double usual_share = 0.02;
+// How deep contacts reach into the layer of meshes, and into a sphere or capsule, by the thickness
+// or radius. At the bottom of its layer a mesh is still this much of its thickness away.
+static const double usual_depth = 0.9, usual_share = 0.02;
 
 // Of cloth that asks for none: at most this share of its shortest edge, for folds are edges wide.
 static const double usual_edge_share = 0.2;
@@ -135,17 +136,16 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
 static carom_status pick_width(maker* m)
 {
     cr_cast* cast = m->cast;
-    const int ball = cast->spec.mesh < 0,
-              given = cast->has.contact_width == cast->has.contact_width;
+    const int ball = cast->spec.mesh < 0;
+    const int given = cast->has.contact_width == cast->has.contact_width;
     cast->width = given  ? cast->has.contact_width
                   : ball ? usual_share * cast->radius
-                         : cast->radius;
-    if (cast->barrier && !(cast->width <= cast->radius) && (ball || cast->radius > 0.0)) {
+                         : usual_depth * cast->radius;
+    if (given && cast->barrier && !(cast->width <= cast->radius) && (ball || cast->radius > 0.0)) {
         return cr_form_refuse(m->json, cast->value, m->path, m->error,
                               "has a contact_width of %g m, which is more than its %s of %g m",
                               cast->width, ball ? "radius" : "thickness", cast->radius);
     }
-    cast->width = cr_min(cast->width, cast->radius); // of a fixed mesh without thickness: none
     return CAROM_OK;
 }
 

@@ -82,7 +82,7 @@ static const cr_field world_fields[] = {
     {NUMBER("contact_width", contact_width, "m",
             "depth of the contact layer of bodies that give none; contact \"barrier\"", NOT_GIVEN,
             1e-9 TO 1e3, 0),
-     .otherwise = "the thickness; of spheres and capsules 0.02 of the radius"},
+     .otherwise = "0.9 of the thickness; of spheres and capsules 0.02 of the radius"},
     {NUMBER("contact_stiffness", contact_stiffness, "m/s^2",
             "acceleration that presses a contact halfway down its layer; contact \"barrier\"", 100,
             1e-3 TO 1e9, 0)},
@@ -280,8 +280,8 @@ static const cr_field node_force_item = {
              "fifth of its shortest edge; of fixed and kinematic bodies 0)"},                      \
         {NUMBER("contact_width", prefix contact_width, "m",                                        \
                 "depth of the contact layer, at most the thickness", NOT_GIVEN, 1e-9 TO 1e3, 0),   \
-         .otherwise = "the material's, the world's, else the thickness; of spheres and capsules "  \
-                      "0.02 of the radius"},                                                       \
+         .otherwise = "the material's, the world's, else 0.9 of the thickness; of spheres and "    \
+                      "capsules 0.02 of the radius"},                                              \
         {NUMBER("contact_stiffness", prefix contact_stiffness, "m/s^2",                            \
                 "acceleration that presses a contact halfway down its layer", NOT_GIVEN,           \
                 1e-3 TO 1e9, 0),                                                                   \

@@ -69,6 +69,8 @@ typedef struct cr_goal_term {
     X(FRICTION, "friction", "RKFC", 1, "Coulomb coefficient")                                      \
     X(RESTITUTION, "restitution", "RKFC", 1, "of impacts")                                         \
     X(THICKNESS, "thickness", "RKFC", 1, "m")                                                      \
+    X(CONTACT_WIDTH, "contact_width", "RKFC", 1, "m, of the contact layer")                        \
+    X(CONTACT_STIFFNESS, "contact_stiffness", "RKFC", 1, "m/s^2, of the contact layer")            \
     X(FORCE, "force", "RC", 3, "N, constant (of cloth: on each of its nodes)")                     \
     X(TORQUE, "torque", "R", 3, "N m, constant")                                                   \
     X(FORCES, "forces", "RC", 0, "N, three per step")                                              \

@@ -257,15 +257,6 @@ double cr_model_thickness(const cr_model* model, int32_t a, int32_t b)
                                                 : model->bodies.radius[a] + model->bodies.radius[b];
 }
 
-// Both layers, and as much less of them as there is less of the thickness.
-double cr_model_width(const cr_model* model, int32_t a, int32_t b)
-{
-    const cr_body_set* set = &model->bodies;
-    const double width = set->width[a] + set->width[b], usual = set->radius[a] + set->radius[b];
-    const double thickness = cr_model_thickness(model, a, b);
-    return thickness < usual ? width * (thickness / usual) : width;
-}
-
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b)
 {
     const cr_pairing* pairing = cr_model_pairing(model, a, b);

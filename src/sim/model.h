@@ -112,7 +112,6 @@ const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b);
 
 // Contact numbers of two bodies: the pairing's where there is one.
 double cr_model_thickness(const cr_model* model, int32_t a, int32_t b);
-double cr_model_width(const cr_model* model, int32_t a, int32_t b);
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b);
 double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
 

@@ -1,7 +1,7 @@
 #include "sim/near.h"
 #include "collision/hull.h"
-#include "contact/barrier.h"
 #include "core/memory.h"
+#include "sim/pair_law.h"
 #include <string.h>
 
 carom_status cr_near_init(cr_near* near, const cr_model* model)
@@ -260,24 +260,6 @@ static int meets(sight* of, const cr_pair* pair, double range, cr_closest* close
             ways_meet(of, pair, range));
 }
 
-// kg, of a body, or of a node of a sheet: the same force for the same area, however finely cut.
-static double contact_mass(const cr_near* near, int32_t body)
-{
-    const cr_model* model = near->model;
-    const int32_t s = model->body_sheet[body];
-    return s >= 0 ? near->sheet_mass[s] / (model->sheet_node[s + 1] - model->sheet_node[s])
-                  : model->bodies.mass[model->bodies.frame[body]];
-}
-
-// N, k of barrier.h: the mean mass of what moves under the mean acceleration of both.
-static double contact_stiffness(const cr_near* near, int32_t a, int32_t b)
-{
-    const int ma = moves(near->model, a), mb = moves(near->model, b);
-    const double mass = (ma ? contact_mass(near, a) : 0.0) + (mb ? contact_mass(near, b) : 0.0);
-    const double* stiffness = near->model->bodies.stiffness;
-    return mass / (ma + mb) * 0.5 * (stiffness[a] + stiffness[b]) / CR_BARRIER_HALFWAY;
-}
-
 // The numbers of the contacts of two bodies; 0: they pass through each other.
 static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
 {
@@ -292,8 +274,11 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     c->compliance = compliance(near, a, b);
     c->room = room_share(model, a, b) * c->thickness;
     levers(model, a, b, c->thickness, c->lever);
-    c->width = cr_model_width(model, a, b);
-    c->stiffness = contact_stiffness(near, a, b);
+    if (model->world.contact == CR_CONTACT_BARRIER && (moves(model, a) || moves(model, b))) {
+        const cr_pair_numbers law = cr_pair_law(model, near->sheet_mass, a, b);
+        c->width = law.width;
+        c->stiffness = law.stiffness;
+    }
     c->blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
     return 1;
 }

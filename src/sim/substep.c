@@ -12,7 +12,7 @@
 enum { LARGE = 32 };
 
 // Residual relative to the forces on a body.
-static const double tolerance = 1e-9;
+static const double tolerance = 1e-10;
 
 static const double relaxed[] = {1.0, 0.5, 0.25, 0.0};
 enum { MOST_RELAXED = 3 };
@@ -44,6 +44,14 @@ static void mask_members(cr_sim* sim, int32_t index)
     }
 }
 
+static void take_margins(const cr_expect* expect, cr_newton_task* task)
+{
+    task->carry = expect->carry;
+    task->start = expect->start;
+    task->ahead = expect->ahead;
+    task->node_reach = expect->node_reach;
+}
+
 // Candidates from where an iterate is, on towards where it is to go. Other islands are not looked
 // at: none of their swept paths comes near these, which is checked at the end of the step.
 static carom_status find_candidates(void* user, double along)
@@ -67,10 +75,7 @@ static carom_status find_candidates(void* user, double along)
     cr_island_ease(worker, q->share);
     task->candidate_count = worker->candidate_count;
     task->candidate = worker->candidate;
-    task->carry = sim->part.carry;
-    task->start = sim->part.start;
-    task->ahead = sim->part.ahead;
-    task->node_reach = sim->part.node_reach;
+    take_margins(&sim->part, task);
     return status;
 }
 
@@ -99,14 +104,13 @@ carom_status cr_substep_ready(cr_sim* sim)
     return sim->model->world.contact == CR_CONTACT_BARRIER ? ready_adjacency(sim) : CAROM_OK;
 }
 
-static cr_newton_task make_task(cr_sim* sim, const cr_worker* worker, double h, double from,
-                                double to)
+cr_newton_task cr_substep_task(cr_sim* sim, const cr_worker* worker, double h, double from,
+                               double to)
 {
     const cr_model* model = sim->model;
     return (cr_newton_task){.bodies = &model->bodies,
                             .like = sim->near.like,
                             .surface = &model->surface,
-                            .adjacency = &sim->adjacency,
                             .motion = &sim->motion,
                             .h = h,
                             .sheet = model->sheet,
@@ -126,10 +130,6 @@ static cr_newton_task make_task(cr_sim* sim, const cr_worker* worker, double h, 
                             .obstacle1 = sim->obstacle1,
                             .from = from,
                             .to = to,
-                            .carry = worker->expect->carry,
-                            .start = worker->expect->start,
-                            .ahead = worker->expect->ahead,
-                            .node_reach = worker->expect->node_reach,
                             .wish = sim->wish,
                             .node_wish = sim->node_wish,
                             .friction_speed = model->world.friction_speed,
@@ -142,7 +142,9 @@ static carom_status solve(cr_sim* sim, cr_worker* worker, int32_t index, double 
                           double to, double share, int queries)
 {
     cr_island_result* result = &sim->island.items[index];
-    cr_newton_task task = make_task(sim, worker, h, from, to);
+    cr_newton_task task = cr_substep_task(sim, worker, h, from, to);
+    task.adjacency = &sim->adjacency;
+    take_margins(worker->expect, &task);
     query view = {sim, worker, &task, index, share};
     const int first = from == sim->leg.from;
     task.warm_count = first ? sim->state.memory.count : worker->warm.count;

@@ -123,8 +123,8 @@ static cr_vec3 solve_from(world* w, const rest* r, cr_vec3 off, double lam, doub
 {
     w->motion.ut[1] = r->target;
     w->motion.guess[1] = cr_vec3_add(r->end, off);
-    w->warm =
-        (cr_contact_memory){cr_candidate_key(&w->candidate[0].pair, 9), known * lam / (h * h)};
+    w->warm = (cr_contact_memory){.key = cr_candidate_key(&w->candidate[0].pair, 9),
+                                  .force = known * lam / (h * h)};
     w->task.warm = &w->warm;
     w->task.warm_count = 1;
     CHECK(cr_candidate_compare_keys(&w->warm.key, &key) == 0);
