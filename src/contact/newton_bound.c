@@ -10,11 +10,13 @@
 #include <string.h>
 
 // A pair from outside its layer may come halfway down in one step; within the layer it keeps this
-// much of its height, or what is left of a tenth of the layer.
-static const double enter = 0.5, keep_share = 0.25, keep_width = 0.1, keep_most = 0.8;
+// much of its height. It stops once at a tenth of the layer, where the barrier is strong enough to
+// hold what moves at ordinary speed, so that one long step does not press others into the corner.
+static const double enter = 0.5, keep_share = 0.25, keep_width = 0.1, at_stop = 1.001;
 // Bodies move by no more in one step than twice what they would without forces, or this part of
-// their size: farther away the linear model says nothing.
+// their size, and turn by no more than this: farther away the linear model says nothing.
 static const double far_free = 2.0, far_size = 0.25;
+static const double far_turn = 0.5; // rad
 // A side that makes up for less of the closing speed than this is not what closes the pair.
 static const double closes = 0.1;
 // Looks at shortened steps by pair; after them everything is shortened alike, and after all of
@@ -26,9 +28,8 @@ static double separation(const cr_candidate* candidate, double distance)
 {
     const double width = candidate->width, bottom = candidate->thickness - width;
     const double height = distance - bottom;
-    const double keep = height >= width ? enter * width
-                                        : cr_max(keep_share * height,
-                                                 cr_min(keep_width * width, keep_most * height));
+    const double stop = height > at_stop * keep_width * width ? keep_width * width : 0.0;
+    const double keep = height >= width ? enter * width : cr_max(keep_share * height, stop);
     return bottom + keep;
 }
 
@@ -49,6 +50,9 @@ static void cap(cr_newton* newton, cr_newton_block* block)
         most = cr_max(most, block->margin);
     }
     block->share = way > most ? most / way : 1.0;
+    if (block->frame >= 0 && block->share * cr_vec3_norm(cr_vec3_load(d)) > far_turn) {
+        block->share = far_turn / cr_vec3_norm(cr_vec3_load(d));
+    }
     for (int32_t i = 0; i < block->size && block->share < 1.0; i++) {
         d[i] *= block->share;
     }
@@ -231,7 +235,7 @@ static int check_pair(cr_newton* newton, int32_t i)
             x1[k] = newton->point.items[pair->point[k]].trial;
         }
     }
-    if (pair->moved > 0.0) { // measured at another iterate
+    if (pair->moved > 0.0 || !pair->known) {
         pair->at = cr_distance_closest(kind, x0);
         cr_newton_rows_measured(newton, pair);
     }

@@ -48,7 +48,8 @@ typedef struct cr_newton_pair {
     double seen;      // m, the distance when it was last measured
     double odometer;  // m, of its points then
     double moved;     // m, how far they may have come against each other since
-    cr_closest at;    // then
+    int32_t known;    // nonzero: it was measured by now, and this is what came of it
+    cr_closest at;
 } cr_newton_pair;
 
 // A pair in contact, on its way to become a row.

@@ -122,6 +122,7 @@ void cr_newton_rows_measured(const cr_newton* newton, cr_newton_pair* pair)
     pair->seen = pair->at.distance;
     pair->odometer = odometer(newton, pair);
     pair->moved = 0.0;
+    pair->known = 1;
 }
 
 // Measures the pair unless it cannot have come within its thickness since it was measured last.

@@ -1,5 +1,4 @@
 #include "contact/newton_inside.h"
-#include <float.h>
 #include <string.h>
 
 // What a locked frame may still turn about: I - sum a a^T over the locked world axes a, seen in the
@@ -268,7 +267,8 @@ static void ready_pair(cr_newton* newton, int32_t i, int measured)
         }
     }
     pair->odometer = 0.0;
-    pair->moved = DBL_MIN; // `at` has not been measured
+    pair->moved = 0.0;
+    pair->known = 0;
     pair->seen = measured ? candidate->start : 0.0;
 }
 

@@ -107,6 +107,7 @@ uint64_t cr_state_hash(const cr_state* state)
     for (int32_t i = 0; i < state->memory.count; i++) {
         hash = hash_bytes(hash, &state->memory.items[i].key, sizeof state->memory.items[i].key);
         hash = hash_bytes(hash, &state->memory.items[i].force, sizeof(double));
+        hash = hash_bytes(hash, &state->memory.items[i].dual, sizeof(cr_vec3));
     }
     return hash;
 }
@@ -123,7 +124,8 @@ uint64_t cr_state_contacts(const cr_state* state)
 static int equal_memory(const cr_contact_memory* a, const cr_contact_memory* b)
 {
     return memcmp(&a->key, &b->key, sizeof a->key) == 0 &&
-           memcmp(&a->force, &b->force, sizeof a->force) == 0;
+           memcmp(&a->force, &b->force, sizeof a->force) == 0 &&
+           memcmp(&a->dual, &b->dual, sizeof a->dual) == 0;
 }
 
 int cr_state_equal(const cr_state* a, const cr_state* b)
