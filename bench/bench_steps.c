@@ -118,7 +118,8 @@ static void simulate(const carom_model* model, carom_sim* sim, const options* o,
         const carom_step_info info = carom_sim_info(sim);
         count(t, &info, seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
         if (o->verbose) {
-            fprintf(stderr, "step %lld: %.2f ms, %d iterations, %d sub-steps, %d contacts, gap %g\n",
+            fprintf(stderr,
+                    "step %lld: %.2f ms, %d iterations, %d sub-steps, %d contacts, gap %g\n",
                     (long long)t->steps, t->cpu[t->steps - 1], info.iterations, info.parts,
                     info.contacts, info.least_gap);
         }

@@ -20,6 +20,7 @@ struct cr_backward {
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_bars) row;
     CR_ARRAY(cr_newton_row_bars) contact;
+    CR_ARRAY(cr_newton_recalled) recalled;
     // of impacts
     cr_vec3 *q, *t, *v, *om, *a, *torque, *rate; // [frame_count]
     // of the energy balance
@@ -125,6 +126,7 @@ void cr_backward_destroy(cr_backward* b)
     cr_array_release(&b->lam);
     cr_array_release(&b->row);
     cr_array_release(&b->contact);
+    cr_array_release(&b->recalled);
     cr_array_release(&b->lam_bar);
     cr_array_release(&b->eps_bar);
     cr_array_release(&b->room_bar);
@@ -475,15 +477,19 @@ static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* r
 {
     const cr_model* model = b->model;
     const int32_t count = part->row_end - part->row_begin;
-    if (!cr_array_reserve(&b->candidate, count) || !cr_array_reserve(&b->contact, count)) {
+    if (!cr_array_reserve(&b->candidate, count) || !cr_array_reserve(&b->contact, count) ||
+        !cr_array_reserve(&b->recalled, count)) {
         return CAROM_ERR_MEMORY;
     }
     for (int32_t i = 0; i < count; i++) {
-        b->candidate.items[i] = record->row.items[part->row_begin + i].candidate;
+        const cr_record_row* row = &record->row.items[part->row_begin + i];
+        b->candidate.items[i] = row->candidate;
+        b->recalled.items[i] = (cr_newton_recalled){row->points, row->straight, row->say};
     }
     b->worker.candidate = b->candidate.items;
     b->worker.candidate_count = count;
-    const cr_newton_task task = cr_substep_task(sim, &b->worker, part->h, part->from, part->to);
+    cr_newton_task task = cr_substep_task(sim, &b->worker, part->h, part->from, part->to);
+    task.recalled = b->recalled.items;
     b->zone.mass = g->mass;
     b->zone.inertia = g->inertia;
     b->zone.node_mass = g->node_mass;

@@ -35,6 +35,7 @@ struct cr_forward {
     CR_ARRAY(double) lam;
     CR_ARRAY(cr_zone_row_tangents) row;     // [count * rows]
     CR_ARRAY(cr_newton_row_bars) contact;   // [count * rows]
+    CR_ARRAY(cr_newton_recalled) recalled;  // [rows]
     CR_ARRAY(cr_events_row_bars) event_row; // [count * rows]
     CR_ARRAY(cr_events_tangents) events;    // [count]
     CR_ARRAY(cr_balance_bars) balance;      // [count]
@@ -81,6 +82,7 @@ void cr_forward_destroy(cr_forward* f)
     cr_zone_destroy(f->worker.zone);
     cr_newton_destroy(f->worker.newton);
     cr_array_release(&f->contact);
+    cr_array_release(&f->recalled);
     cr_events_destroy(f->worker.events);
     cr_array_release(&f->worker.frame);
     cr_array_release(&f->worker.sheet);
@@ -554,12 +556,14 @@ static carom_status contacts_jvp(cr_forward* f, cr_sim* sim, const cr_record* re
 {
     const int32_t rows = part->row_end - part->row_begin;
     if ((int64_t)rows * count > INT32_MAX || !cr_array_reserve(&f->candidate, rows) ||
-        !cr_array_reserve(&f->contact, rows * count)) {
+        !cr_array_reserve(&f->contact, rows * count) || !cr_array_reserve(&f->recalled, rows)) {
         return CAROM_ERR_MEMORY;
     }
     for (int32_t r = 0; r < rows; r++) {
-        const cr_candidate* c = &record->row.items[part->row_begin + r].candidate;
+        const cr_record_row* row = &record->row.items[part->row_begin + r];
+        const cr_candidate* c = &row->candidate;
         f->candidate.items[r] = *c;
+        f->recalled.items[r] = (cr_newton_recalled){row->points, row->straight, row->say};
         pair_vertices(f, sim, c, count, l);
         for (int32_t i = 0; i < count; i++) {
             f->contact.items[i * rows + r] = l[i].model ? contact_numbers(f->model, c, l[i].model)
@@ -568,7 +572,8 @@ static carom_status contacts_jvp(cr_forward* f, cr_sim* sim, const cr_record* re
     }
     f->worker.candidate = f->candidate.items;
     f->worker.candidate_count = rows;
-    const cr_newton_task task = cr_substep_task(sim, &f->worker, part->h, part->from, part->to);
+    cr_newton_task task = cr_substep_task(sim, &f->worker, part->h, part->from, part->to);
+    task.recalled = f->recalled.items;
     return cr_newton_jvp(f->worker.newton, &task, f->model->world.flat_gradient, count,
                          f->zone.items, f->contact.items);
 }

@@ -344,6 +344,38 @@ cr_closest cr_distance_closest(int32_t kind, const cr_vec3 x[4])
     return at;
 }
 
+// One point and an edge, or two points, wherever they stand in the pair.
+cr_closest cr_distance_closest_of(int32_t kind, const cr_vec3 x[4], int32_t points)
+{
+    const int middle = kind == CR_PAIR_EE ? 2 : 3;
+    int at[2][3], count[2] = {0, 0};
+    for (int k = 0; k < 4; k++) {
+        if (points >> k & 1) {
+            const int side = k >= middle;
+            at[side][count[side]++] = k;
+        }
+    }
+    CR_ASSERT(count[0] > 0 && count[1] > 0);
+    if (count[0] + count[1] == 4) {
+        return cr_distance_closest(kind, x);
+    }
+    const int edge = count[1] == 2; // the side that has two points, if one has
+    const int *e = at[edge], *p = at[!edge], two = count[edge] == 2;
+    const cr_vec3 y[4] = {x[e[0]], x[e[two]], {0, 0, 0}, x[p[0]]};
+    const cr_closest found = cr_distance_closest(two ? CR_PAIR_PE : CR_PAIR_PP, y);
+    const double sign = edge ? -1.0 : 1.0; // found goes from the edge to the point
+    cr_closest out = {.distance = found.distance,
+                      .n = cr_vec3_scale(sign, found.n),
+                      .free = found.free,
+                      .active = 1 << p[0]};
+    out.c[p[0]] = sign * found.c[3];
+    for (int i = 0; i <= two; i++) {
+        out.c[e[i]] = sign * found.c[i];
+        out.active |= (found.c[i] != 0.0) << e[i];
+    }
+    return out;
+}
+
 // Second derivatives. At the closest points D(x) = min over theta of |r|, r = sum_k c_k(theta) x_k;
 // theta_j moves weight from one active point of a side to another, dc/dtheta_j = u_j in {0,+1,-1},
 // T_j = dr/dtheta_j = sum_k u_j[k] x_k, n.T_j = 0. Differentiating these conditions with

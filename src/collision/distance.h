@@ -22,6 +22,9 @@ typedef struct cr_closest {
 // D and n are continuous across sub-features. Finite x up to 1e70 m, edges 0 or above 1e-70 m.
 cr_closest cr_distance_closest(int32_t kind, const cr_vec3 x[4]);
 
+// The same for a sub-feature: the hull of these of the pair's points (bits), one or more a side.
+cr_closest cr_distance_closest_of(int32_t kind, const cr_vec3 x[4], int32_t points);
+
 // A triangle that many points are held against: what can be said of it without them.
 typedef struct cr_distance_face {
     cr_vec3 x[3];               // m

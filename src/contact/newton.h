@@ -10,18 +10,24 @@
 #pragma once
 
 #include "bodies/cloth.h"
-#include "collision/adjacency.h"
 #include "collision/carry.h"
 #include "contact/candidate.h"
 #include "contact/motion.h"
 #include "contact/row.h"
+
+// Which part of a candidate a contact of a step that was solved is.
+typedef struct cr_newton_recalled {
+    int32_t points;   // sub-feature: which of its points take part, by bits
+    int32_t straight; // of two edges that fade: which of their ends are no corners
+    double weight;    // how often it counted
+} cr_newton_recalled;
 
 // What is to be solved. Everything is read, except the end of the members in `motion`.
 typedef struct cr_newton_task {
     const cr_body_set* bodies;
     const int32_t* like; // [body_count] a rigid body with the same p, to the bit
     const cr_surface* surface;
-    const cr_adjacency* adjacency;
+    const uint8_t* corner; // [vertex_count], see corners.h
     cr_motion* motion;
     double h;              // s
     const cr_cloth* sheet; // all sheets of the scene
@@ -37,6 +43,7 @@ typedef struct cr_newton_task {
     int32_t candidate_count;
     const cr_candidate* candidate;
     int32_t measured; // nonzero: candidate.start is the distance where the step begins
+    const cr_newton_recalled* recalled; // [candidate_count] of a step that was solved
     int32_t warm_count;
     const cr_contact_memory* warm; // contacts of the step before, keys ascending
     const cr_vec3* obstacle0; // [vertex_count] m, fixed, kinematic and pinned vertices at time 0
@@ -63,7 +70,8 @@ typedef struct cr_newton_task {
 
 // A contact of the solution.
 typedef struct cr_newton_contact {
-    int32_t candidate; // the first of those that measure this distance
+    int32_t candidate; // one of those that it belongs to
+    cr_newton_recalled part;
     cr_contact_key key;
     cr_closest at;
     double gap;    // m, distance - thickness: negative inside the layer

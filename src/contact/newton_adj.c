@@ -1,11 +1,12 @@
 // The end of a step solves F(z) = 0 (newton_system.c), so with J^T y = z_bar every number theta in
-// F has  theta_bar = -y . dF/dtheta. A row has
-//     F = -lam (a - mu f) + e q,    lam = m L(s),  e = m-free energy,  s = 1 + (D - th)/width
-// (q of nearly parallel edges alone, newton_fade.h), and cr_row_adj gives lam y.da - mu lam y.df -
-// v dD. What is left is -y . (a - mu f) dlam and the change of e: with g = y . (a - mu f)
-//     dlam = -stiff (dD - dth) + stiff (D - th)/width dwidth + lam/k dk + L dm
-//     de = -L (dD - dth) + (e + L (D - th))/width dwidth + e/k dk
-// so that v = g stiff - L q.y.
+// F has  theta_bar = -y . dF/dtheta. A row has F = -lam (a - mu f), lam = weight L(s) with
+// s = 1 + (D - th)/width, and cr_row_adj gives lam y.da - mu lam y.df - v dD. What is left is
+// -y . (a - mu f) dlam: with g = y . (a - mu f)
+//     dlam = -stiff (dD - dth) + stiff (D - th)/width dwidth + lam/k dk
+// so that v = g stiff. Nearly parallel edges have e Q more, and their terms' weights change with m
+// (newton_fade.h): with g_s of a term
+//     dm sum_s q_s L_s g_s - e y.dQ - Q.y sum_s q_s de_s
+//     de_s = -L_s (dD_s - dth) + (e_s + L_s (D_s - th))/width dwidth + e_s/k dk.
 #include "contact/newton_adj.h"
 #include "contact/newton_adj_inside.h"
 #include "contact/newton_fade.h"
@@ -162,13 +163,31 @@ static void spread_points(const cr_newton* newton, const cr_newton_row* row,
     }
 }
 
-double cr_newton_adj_dot(const cr_newton_row* row, const double y[CR_ROW_DOFS])
+static double dot(const cr_row* at, double mu, const cr_row_slip* slip, const double y[CR_ROW_DOFS])
 {
     double sum = 0.0;
-    for (int32_t i = 0; i < row->at.offset[row->at.block_count]; i++) {
-        sum += y[i] * (row->at.grad[i] - (row->mu > 0.0 ? row->mu * row->slip.force[i] : 0.0));
+    for (int32_t i = 0; i < at->offset[at->block_count]; i++) {
+        sum += y[i] * (at->grad[i] - (mu > 0.0 ? mu * slip->force[i] : 0.0));
     }
     return sum;
+}
+
+static void spread_fading(const cr_newton* newton, const cr_newton_row* row,
+                          const double y[CR_ROW_DOFS], cr_row_bars* local, cr_newton_row_bars* out)
+{
+    const cr_candidate* c = &newton->task->candidate[row->pair];
+    const cr_newton_fade fade = cr_newton_fade_make(&row->at, y);
+    cr_newton_fade_term term[CR_NEWTON_FADE_TERMS];
+    const int32_t count = cr_newton_fade_terms(newton, row, term);
+    double load = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        const cr_newton_fade_term* t = &term[i];
+        load += t->q * t->load * dot(&t->at, row->mu, &t->slip, y);
+        cr_row_adj(&t->at, NULL, 0.0, 0.0, y, -t->q * t->load * fade.pull, local);
+        out->width -= fade.pull * t->q * (t->energy + t->load * t->gap) / c->width;
+        out->stiffness -= fade.pull * t->q * t->energy / c->stiffness;
+    }
+    cr_newton_fade_adj(row, &fade, load, local);
 }
 
 static void spread_row(const cr_newton* newton, const cr_newton_row* row, const double* y,
@@ -184,25 +203,20 @@ static void spread_row(const cr_newton* newton, const cr_newton_row* row, const 
             own[row->at.offset[b] + i] = y[newton->block.items[row->at.block[b]].first + i];
         }
     }
-    const double g = cr_newton_adj_dot(row, own);
-    double v = g * row->stiff;
-    double width_bar = g * row->stiff * row->gap / c->width, stiffness_bar = g * row->lam;
+    const double g = dot(&row->at, row->mu, &row->slip, own);
+    *out = (cr_newton_row_bars){.width = g * row->stiff * row->gap / c->width,
+                                .stiffness = g * row->lam / c->stiffness};
     if (row->fades) {
-        const cr_newton_fade fade = cr_newton_fade_make(&row->at, own);
-        v -= row->load * fade.pull;
-        width_bar -= fade.pull * (row->energy + row->load * row->gap) / c->width;
-        stiffness_bar -= fade.pull * row->energy;
-        cr_newton_fade_adj(row, &fade, g, &local);
+        spread_fading(newton, row, own, &local, out);
     }
-    cr_row_adj(&row->at, slip, row->mu, row->lam, own, v, &local);
+    cr_row_adj(&row->at, slip, row->mu, row->lam, own, g * row->stiff, &local);
     if (newton->flat) { // without lam y.da, whose derivative is the curvature
         cr_row_adj(&row->at, NULL, 0.0, -row->lam, own, 0.0, &local);
     }
-    *out = (cr_newton_row_bars){.thickness = local.th,
-                                .width = width_bar,
-                                .stiffness = stiffness_bar / c->stiffness,
-                                .friction = local.mu,
-                                .lever = {local.radius[0], local.radius[1]}};
+    out->thickness = local.th;
+    out->friction = local.mu;
+    out->lever[0] = local.radius[0];
+    out->lever[1] = local.radius[1];
     spread_points(newton, row, &local, bars);
 }
 

@@ -5,5 +5,3 @@
 
 // The end of the step with its rows, and a factor of the exact Jacobian there.
 carom_status cr_newton_adj_recall(cr_newton* newton, const cr_newton_task* task, int32_t flat);
-// y . (a - mu f) of a row, over its own unknowns.
-double cr_newton_adj_dot(const cr_newton_row* row, const double y[CR_ROW_DOFS]);

@@ -237,7 +237,7 @@ static int check_pair(cr_newton* newton, int32_t i)
     }
     if (pair->moved > 0.0 || !pair->known) {
         pair->at = cr_distance_closest(kind, x0);
-        cr_newton_rows_measured(newton, pair);
+        cr_newton_hits_measured(newton, pair);
     }
     const double apart = separation(candidate, pair->seen);
     if (stays_behind(newton, pair, kind, apart)) {

@@ -1,5 +1,31 @@
 #include "contact/newton_fade.h"
 
+int32_t cr_newton_fade_terms(const cr_newton* newton, const cr_newton_row* row,
+                             cr_newton_fade_term out[CR_NEWTON_FADE_TERMS])
+{
+    cr_newton_crossing crossing[CR_NEWTON_FADE_TERMS];
+    const int32_t all = cr_newton_hits_crossing(row->straight, crossing);
+    const double thickness = newton->task->candidate[row->pair].thickness;
+    int32_t count = 0;
+    for (int32_t i = 0; i < all; i++) {
+        cr_newton_fade_term* term = &out[count];
+        cr_newton_rows_shape(newton, row->pair, crossing[i].points, 15, &term->at);
+        if (!(term->at.at.distance < thickness)) {
+            continue;
+        }
+        const cr_barrier law = cr_newton_rows_law(newton, row->pair, term->at.at.distance);
+        term->q = crossing[i].q;
+        term->load = law.force;
+        term->energy = law.energy;
+        term->gap = term->at.at.distance - thickness;
+        if (row->mu > 0.0) {
+            cr_row_slip_make(&term->slip, &term->at, newton->stick);
+        }
+        count++;
+    }
+    return count;
+}
+
 cr_newton_fade cr_newton_fade_make(const cr_row* row, const double y[CR_ROW_DOFS])
 {
     cr_newton_fade fade = {.edges = cr_parallel_edges_make(row->x)};
@@ -22,21 +48,21 @@ cr_newton_fade cr_newton_fade_make(const cr_row* row, const double y[CR_ROW_DOFS
 
 // x_k feels x_bar, its velocity y_bar = -e m'_k. A turn of R_p by delta in its axes turns arms and
 // velocities alike: x_bar . (d x arm) + y_bar . (d x (theta x arm)).
-void cr_newton_fade_adj(const cr_newton_row* row, const cr_newton_fade* fade, double g,
+void cr_newton_fade_adj(const cr_newton_row* row, const cr_newton_fade* fade, double load,
                         cr_row_bars* bars)
 {
     const cr_row* at = &row->at;
     for (int k = 0; k < CR_ROW_POINTS; k++) {
         const int32_t b = at->point_block[k];
-        cr_vec3 x_bar = cr_vec3_scale(g * row->load, fade->edges.grad[k]);
+        cr_vec3 x_bar = cr_vec3_scale(load, fade->edges.grad[k]);
         for (int l = 0; l < CR_ROW_POINTS; l++) {
-            x_bar = cr_vec3_add_scaled(x_bar, -row->energy,
+            x_bar = cr_vec3_add_scaled(x_bar, -row->excess,
                                        cr_mat3_tapply(fade->edges.hess[l][k], fade->velocity[l]));
         }
         cr_vec3_add_to(&bars->start[b], x_bar);
         cr_vec3_add_to(&bars->u[b], x_bar);
         if (at->body[b]) {
-            const cr_vec3 y_bar = cr_vec3_scale(-row->energy, fade->edges.grad[k]);
+            const cr_vec3 y_bar = cr_vec3_scale(-row->excess, fade->edges.grad[k]);
             const cr_vec3 theta = fade->theta[b], turning = cr_vec3_cross(theta, at->arm[k]);
             const cr_vec3 torque =
                 cr_vec3_add(cr_vec3_cross(at->arm[k], x_bar), cr_vec3_cross(turning, y_bar));
@@ -84,10 +110,10 @@ double cr_newton_fade_jvp(const cr_newton_row* row, const cr_row_bars* d, double
             cr_vec3 dtorque =
                 cr_vec3_add(cr_vec3_cross(darm[k], edges.grad[k]), cr_vec3_cross(at->arm[k], df));
             dtorque = cr_vec3_sub(dtorque, cr_vec3_cross(turn, torque));
-            cr_vec3_accumulate(to, cr_vec3_scale(row->energy, cr_mat3_tapply(body->jth, dtorque)));
+            cr_vec3_accumulate(to, cr_vec3_scale(row->excess, cr_mat3_tapply(body->jth, dtorque)));
             to += 3;
         }
-        cr_vec3_accumulate(to, cr_vec3_scale(row->energy, df));
+        cr_vec3_accumulate(to, cr_vec3_scale(row->excess, df));
     }
     return dm;
 }

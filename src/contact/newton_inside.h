@@ -1,6 +1,7 @@
 // newton_inside.h - the scratch of a Newton solve, shared by the newton_*.c files and nobody else.
 #pragma once
 
+#include "contact/barrier.h"
 #include "contact/newton.h"
 #include "contact/zone_matrix.h"
 
@@ -43,8 +44,8 @@ enum { CR_NEWTON_GIVEN = -1, CR_NEWTON_SEVERAL = -2 };
 typedef struct cr_newton_pair {
     int32_t point[4]; // -1 where the pair has none
     int32_t mover[2]; // the block that moves side A, B, or one of the above
-    int32_t skip;     // nonzero: its vertex sticks out of nothing, see cr_adjacency
-    int32_t whole[2]; // nonzero: that side keeps its shape
+    int32_t skip;     // nonzero: its vertex is no corner, see corners.h
+    int32_t straight; // bit k: point k of two edges is none
     double seen;      // m, the distance when it was last measured
     double odometer;  // m, of its points then
     double moved;     // m, how far they may have come against each other since
@@ -52,27 +53,46 @@ typedef struct cr_newton_pair {
     cr_closest at;
 } cr_newton_pair;
 
-// A pair in contact, on its way to become a row.
+// A sub-feature in contact, on its way to become a row.
 typedef struct cr_newton_hit {
     cr_contact_key key;
-    int32_t pair;
-    int32_t merges; // nonzero: one row for all of the same key
+    int32_t pair;     // one that it belongs to ...
+    int32_t points;   // ... and which of its points it consists of, by bits
+    double weight;    // how often it counts
+    int32_t fades;    // nonzero: of nearly parallel edges, whose weight is a force, too ...
+    int32_t straight; // ... and which of their ends are no corners
 } cr_newton_hit;
+
+// A pair of a vertex and a face that are near.
+typedef struct cr_newton_visit {
+    int32_t vertex, body, pair; // body: of the face
+} cr_newton_visit;
+
+// An edge or vertex (v[1] = -1) of the faces that one vertex is near.
+typedef struct cr_newton_border {
+    int32_t v[2];
+    int32_t count;        // of the faces around it
+    int32_t pair, points; // as in a hit
+} cr_newton_border;
+
+// A term of two edges.
+typedef struct cr_newton_crossing {
+    int32_t points;
+    double q;
+} cr_newton_crossing;
 
 // A contact at the current iterate.
 typedef struct cr_newton_row {
     cr_contact_key key;
-    int32_t pair;
-    int32_t merges; // as in the hit it was made of
-    double sign;    // 1 where the key's first vertex is on side B, -1 on side A
-    double gap;     // m, distance - thickness
+    int32_t pair, points, fades, straight; // as in the hit it was made of
+    double sign; // 1 where the key's first vertex is on side B, -1 on side A
+    double gap;  // m, distance - thickness
     double mu;
-    double weight; // m of parallel_edges.h, 1 for all others
-    int32_t fades; // nonzero: it is less than 1
-    double load;   // kg m, h^2 times the barrier's force
-    double lam;    // kg m, with the weight
+    double weight; // how often it counts
+    double lam;    // kg m, h^2 times the barrier's force, times the weight
     double stiff;  // kg, -dlam/dD
-    double energy; // kg m^2, h^2 B without the weight
+    double energy; // kg m^2, likewise
+    double excess; // kg m^2, where it fades: the sum of its terms' energies without m
     cr_vec3 dual;  // friction direction as an unknown of its own, |dual| <= 1
     cr_row at;
     cr_row_slip slip;
@@ -80,10 +100,14 @@ typedef struct cr_newton_row {
 
 typedef CR_ARRAY(cr_newton_row) cr_newton_rows;
 
-// What a row hands on to that of the same key at the next iterate.
+// What a row hands on to that of the same key at the next iterate; where there is none, to one that
+// shares most of its points.
 typedef struct cr_newton_dual {
     cr_contact_key key;
-    cr_vec3 dual;
+    cr_vec3 dual;     // as the side of the key's first vertex feels it
+    cr_vec3 n;        // towards that side
+    int32_t point[4]; // those of its sub-feature, -1 the others
+    int32_t next[4];  // link of the next row with that point, 4 * index + place; -1: no more
 } cr_newton_dual;
 
 struct cr_newton {
@@ -112,9 +136,13 @@ struct cr_newton {
     CR_ARRAY(int32_t) place; // table of points by their vertices, while they are numbered
     CR_ARRAY(cr_newton_pair) pair;
     CR_ARRAY(cr_newton_hit) hit;
-    cr_newton_rows row;  // at the current iterate
-    cr_newton_rows base; // at the iterate that the step under way starts from
+    CR_ARRAY(cr_newton_visit) visit;
+    CR_ARRAY(cr_newton_border) border; // of the vertex at hand
+    cr_newton_rows row;                // at the current iterate
+    cr_newton_rows base;               // at the iterate that the step under way starts from
     CR_ARRAY(cr_newton_dual) dual;
+    CR_ARRAY(int32_t) chain; // [point count] first link of each point, while linked
+    int32_t linked;          // nonzero: the links of `dual` are made
     CR_ARRAY(int32_t) close; // pairs that the step under way may bring too close
     CR_ARRAY(cr_newton_contact) contact;
     CR_ARRAY(int32_t) sizes;
@@ -139,13 +167,24 @@ carom_status cr_newton_setup_renew(cr_newton* newton);
 void cr_newton_setup_lock(const cr_newton_block* block, double* a);
 // Bodies, points and sheets at z.
 void cr_newton_setup_place(cr_newton* newton);
-// A vertex of the surface at the current iterate, whether a candidate uses it or not.
-cr_vec3 cr_newton_setup_vertex(const cr_newton* newton, int32_t vertex, int32_t mover);
+
+// newton_hits.c: the contacts at the current iterate.
+carom_status cr_newton_hits_find(cr_newton* newton);
+// A pair whose `at` is of the current iterate.
+void cr_newton_hits_measured(const cr_newton* newton, cr_newton_pair* pair);
+void cr_newton_hits_points(const cr_newton* newton, const cr_newton_pair* pair, cr_vec3 x[4]);
+// The terms of two edges, by which of their ends are straight; how many.
+int32_t cr_newton_hits_crossing(int32_t straight, cr_newton_crossing out[9]);
 
 // newton_rows.c: the rows at the current iterate.
 carom_status cr_newton_rows_collect(cr_newton* newton);
-// The rows of a step that was solved, one for each candidate.
+// The rows of a step that was solved, one for each candidate, as task->recalled has them.
 carom_status cr_newton_rows_recall(cr_newton* newton);
+// The sub-feature of a pair as a row, with the unknowns of these points (0: of its own alone).
+void cr_newton_rows_shape(const cr_newton* newton, int32_t pair, int32_t points, int32_t unknowns,
+                          cr_row* out);
+// h^2 times the barrier's energy, force and slope at a distance of the pair.
+cr_barrier cr_newton_rows_law(const cr_newton* newton, int32_t pair, double distance);
 // The rows become those in `base`, from which the next step starts.
 void cr_newton_rows_keep_base(cr_newton* newton);
 // For a step d from `base`, of which each block takes its share: friction directions move to what
@@ -156,9 +195,6 @@ carom_status cr_newton_rows_predict(cr_newton* newton);
 double cr_newton_rows_energy(const cr_newton* newton);
 double cr_newton_rows_friction(const cr_newton* newton, const cr_newton_rows* rows, double share);
 carom_status cr_newton_rows_keep(cr_newton* newton);
-
-// A pair whose `at` is of the current iterate.
-void cr_newton_rows_measured(const cr_newton* newton, cr_newton_pair* pair);
 
 // newton_bound.c: shares of the step d that bring nothing too close, and the least of them.
 carom_status cr_newton_bound(cr_newton* newton, double* least);

@@ -93,6 +93,32 @@ static void add_to_blocks(const cr_newton* newton, const cr_row* row, double s, 
     }
 }
 
+// What fades: dm of the terms' weights, and e Q.
+static void fading_change(const cr_newton* newton, const cr_newton_row* row, const cr_row_bars* d,
+                          const cr_newton_row_bars* of, double q[CR_ROW_DOFS])
+{
+    const cr_candidate* c = &newton->task->candidate[row->pair];
+    const int32_t n = row->at.offset[row->at.block_count];
+    double fade[CR_ROW_DOFS] = {0}, pull[CR_ROW_DOFS], unused[CR_ROW_DOFS], de = 0.0;
+    const double dm = cr_newton_fade_jvp(row, d, fade);
+    cr_newton_fade_term term[CR_NEWTON_FADE_TERMS];
+    const int32_t count = cr_newton_fade_terms(newton, row, term);
+    for (int32_t i = 0; i < count; i++) {
+        const cr_newton_fade_term* t = &term[i];
+        const double gap = cr_row_jvp(&t->at, NULL, 0.0, 0.0, 0, d, unused) - of->thickness;
+        de += t->q * (-t->load * gap + (t->energy + t->load * t->gap) / c->width * of->width +
+                      t->energy / c->stiffness * of->stiffness);
+        for (int32_t k = 0; k < n; k++) {
+            const double rub = row->mu > 0.0 ? row->mu * t->slip.force[k] : 0.0;
+            q[k] += dm * t->q * t->load * (t->at.grad[k] - rub);
+        }
+    }
+    cr_newton_system_fading(row, pull);
+    for (int32_t k = 0; k < n; k++) {
+        q[k] -= fade[k] + de * pull[k];
+    }
+}
+
 // The change of -F of one row for one direction.
 static void row_change(const cr_newton* newton, const cr_newton_row* row, const cr_row_bars* d,
                        const cr_newton_row_bars* of, double q[CR_ROW_DOFS])
@@ -101,21 +127,13 @@ static void row_change(const cr_newton* newton, const cr_newton_row* row, const 
     const cr_row* at = &row->at;
     const cr_row_slip* slip = row->mu > 0.0 ? &row->slip : NULL;
     const double gap = cr_row_jvp(at, slip, row->mu, row->lam, newton->flat, d, q) - of->thickness;
-    double dlam = -row->stiff * gap + row->stiff * row->gap / c->width * of->width +
-                  row->lam / c->stiffness * of->stiffness;
-    if (row->fades) {
-        double fade[CR_ROW_DOFS] = {0}, pull[CR_ROW_DOFS];
-        dlam += row->load * cr_newton_fade_jvp(row, d, fade);
-        const double de = -row->load * gap +
-                          (row->energy + row->load * row->gap) / c->width * of->width +
-                          row->energy / c->stiffness * of->stiffness;
-        cr_newton_system_fading(row, pull);
-        for (int i = 0; i < at->offset[at->block_count]; i++) {
-            q[i] -= fade[i] + de * pull[i];
-        }
-    }
+    const double dlam = -row->stiff * gap + row->stiff * row->gap / c->width * of->width +
+                        row->lam / c->stiffness * of->stiffness;
     for (int i = 0; i < at->offset[at->block_count]; i++) {
         q[i] += dlam * (at->grad[i] - (slip ? row->mu * slip->force[i] : 0.0));
+    }
+    if (row->fades) {
+        fading_change(newton, row, d, of, q);
     }
 }
 

@@ -251,7 +251,7 @@ static void ready_pair(cr_newton* newton, int32_t i, int measured)
     cr_newton_pair* pair = &newton->pair.items[i];
     const int32_t kind = candidate->pair.kind;
     pair->mover[0] = pair->mover[1] = INT32_MIN;
-    pair->skip = 0;
+    pair->skip = pair->straight = 0;
     for (int k = 0; k < 4; k++) {
         if (pair->point[k] < 0) {
             continue;
@@ -259,11 +259,9 @@ static void ready_pair(cr_newton* newton, int32_t i, int measured)
         const cr_newton_point* point = &newton->point.items[pair->point[k]];
         int32_t* mover = &pair->mover[cr_row_side(kind, k)];
         *mover = *mover == INT32_MIN || *mover == point->block ? point->block : CR_NEWTON_SEVERAL;
-        const int32_t body = task->bodies->vertex_body[point->vertex];
-        pair->whole[cr_row_side(kind, k)] = task->bodies->frame[body] >= 0;
-        if (task->adjacency && k == 3 && kind != CR_PAIR_EE &&
-            !task->adjacency->corner[point->vertex]) {
-            pair->skip = 1;
+        if (task->corner && !task->corner[point->vertex]) {
+            pair->skip |= k == 3 && kind != CR_PAIR_EE;
+            pair->straight |= (kind == CR_PAIR_EE) << k;
         }
     }
     pair->odometer = 0.0;
@@ -355,17 +353,4 @@ void cr_newton_setup_place(cr_newton* newton)
     }
     place_points(newton);
     cr_newton_sheet_place(newton);
-}
-
-cr_vec3 cr_newton_setup_vertex(const cr_newton* newton, int32_t vertex, int32_t mover)
-{
-    const cr_newton_task* task = newton->task;
-    if (mover >= 0) {
-        const cr_row_body* body = &newton->block.items[mover].body;
-        const cr_vec3 p = body_point(task, task->bodies->vertex_body[vertex], vertex);
-        return cr_vec3_add(cr_mat3_apply(body->r, p), body->t);
-    }
-    const double gone = task->from + newton->along * (task->to - task->from);
-    const cr_vec3 whole = cr_vec3_sub(task->obstacle1[vertex], task->obstacle0[vertex]);
-    return cr_vec3_add_scaled(task->obstacle0[vertex], gone, whole);
 }

@@ -1,10 +1,10 @@
 // The residual and its Jacobian.
 //
-//   F = M (z - zt) + h^2 dE + sum_c [ -lam (a - mu f) + e m' ],   a = dD/dz,  f = Gamma^T s
+//   F = M (z - zt) + h^2 dE + sum_c [ -lam (a - mu f) + e Q ],   a = dD/dz,  f = Gamma^T s
 //
-// lam = h^2 m k F(s) with the weight m of nearly parallel edges, whose own gradient m' times the
-// barrier's energy e = h^2 B is a force as well. With stiff = -dlam/dD and, far from the solution,
-// everything but z in the rows held,
+// lam = h^2 k F(s) times the weight of the row (newton_hits.c); e Q is there for nearly parallel
+// edges, whose weight changes with the unknowns (newton_fade.h). With stiff = -dlam/dD and, far
+// from the solution, everything but z in the rows held,
 //
 //   J = M + h^2 d2E + sum_c Gamma^T [ stiff (n - mu s) n^T + mu lam W (1 - n n^T) ] Gamma.
 //
@@ -12,6 +12,7 @@
 // unknown w in the place that Newton on the slip t alone would give to t/|t|; both are the same at
 // the solution. Near the solution the turning of n, of the contact points and of the bodies is in
 // J as well (row.h), and J is exact.
+#include "contact/newton_fade.h"
 #include "contact/newton_inside.h"
 #include "contact/parallel_edges.h"
 #include <string.h>
@@ -62,7 +63,7 @@ void cr_newton_system_force(const cr_newton_row* row, double out[CR_ROW_DOFS])
     }
     for (int32_t i = 0; i < row->at.offset[row->at.block_count]; i++) {
         const double rub = row->mu > 0.0 ? row->mu * row->slip.force[i] : 0.0;
-        out[i] = row->energy * pull[i] - row->lam * (row->at.grad[i] - rub);
+        out[i] = row->excess * pull[i] - row->lam * (row->at.grad[i] - rub);
     }
 }
 
@@ -75,12 +76,12 @@ static void add_row_gradient(cr_newton* newton, const cr_newton_row* row)
     if (row->fades) {
         double pull[CR_ROW_DOFS];
         cr_newton_system_fading(row, pull);
-        add_to(newton, &row->at, row->energy, pull);
+        add_to(newton, &row->at, row->excess, pull);
     }
     for (int32_t b = 0; b < row->at.block_count; b++) {
         if (row->at.size[b] > 0) {
             newton->block.items[row->at.block[b]].force +=
-                row->lam * (1.0 + row->mu) * fabs(row->at.share[b]);
+                fabs(row->lam) * (1.0 + row->mu) * fabs(row->at.share[b]);
         }
     }
 }
@@ -266,6 +267,9 @@ static void add_row_flat(cr_newton* newton, const cr_newton_row* row, int symmet
 {
     const cr_vec3 n = row->at.at.n;
     cr_mat3 d = cr_mat3_scale(row->stiff, cr_mat3_outer(n, n));
+    if (symmetric && row->weight < 0.0) {
+        return; // a matrix that has to be positive
+    }
     if (row->mu > 0.0 && symmetric) {
         d = cr_mat3_add_scaled(d, row->mu * row->lam * row->slip.weight, across(n));
     } else if (row->mu > 0.0) {
@@ -359,22 +363,26 @@ static void add_point_potential(const cr_row* row, double factor, const cr_paral
     }
 }
 
-// What the fading of edges adds beyond -m L d2D: with L the force without the weight and q = J^T
-// m',
-//     -L (a - mu f) q^T - L q a^T + e (d2m).
-static void add_fading(const cr_newton_row* row, double m[CR_ROW_DOFS][CR_ROW_DOFS])
+// What the weight of nearly parallel edges adds beyond the terms at that weight (newton_fade.h):
+//     sum_s q_s [ -L_s (a_s - mu f_s) Q^T - L_s Q a_s^T ] + e dQ.
+static void add_fading(const cr_newton* newton, const cr_newton_row* row,
+                       double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
     const int32_t n = row->at.offset[row->at.block_count];
     const cr_parallel_edges edges = cr_parallel_edges_make(row->at.x);
-    const double load = row->load;
+    cr_newton_fade_term term[CR_NEWTON_FADE_TERMS];
+    const int32_t count = cr_newton_fade_terms(newton, row, term);
     double q[CR_ROW_DOFS];
     pull_back(&row->at, edges.grad, q);
-    add_outer(n, -load, row->at.grad, q, m);
-    add_outer(n, -load, q, row->at.grad, m);
-    if (row->mu > 0.0) {
-        add_outer(n, row->mu * load, row->slip.force, q, m);
+    for (int32_t i = 0; i < count; i++) {
+        const double load = term[i].q * term[i].load;
+        add_outer(n, -load, term[i].at.grad, q, m);
+        add_outer(n, -load, q, term[i].at.grad, m);
+        if (row->mu > 0.0) {
+            add_outer(n, row->mu * load, term[i].slip.force, q, m);
+        }
     }
-    add_point_potential(&row->at, row->energy, &edges, m);
+    add_point_potential(&row->at, row->excess, &edges, m);
 }
 
 void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
@@ -397,7 +405,7 @@ void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
         add_outer(n, -row->mu * row->stiff, row->slip.force, row->at.grad, m);
     }
     if (row->fades) {
-        add_fading(row, m);
+        add_fading(newton, row, m);
     }
 }
 

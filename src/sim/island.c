@@ -289,7 +289,9 @@ static int write_rows(const cr_worker* worker, int32_t count, const cr_zone_row*
     int ok = 1;
     for (int32_t i = 0; i < count && ok; i++) {
         CR_ASSERT(worker->candidate); // rows are of candidates
-        cr_record_row row = {worker->candidate[rows[i].candidate], rows[i].lam, rows[i].say};
+        cr_record_row row = {.candidate = worker->candidate[rows[i].candidate],
+                             .lam = rows[i].lam,
+                             .say = rows[i].say};
         row.candidate.compliance = rows[i].compliance;
         row.candidate.room = rows[i].room;
         ok = cr_array_push(&record->row, row);

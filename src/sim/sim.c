@@ -146,7 +146,7 @@ void cr_sim_destroy(cr_sim* sim)
     cr_expect_release(&sim->whole);
     cr_expect_release(&sim->part);
     cr_near_release(&sim->near);
-    cr_adjacency_release(&sim->adjacency);
+    cr_memory_free(sim->corner);
     cr_memory_free(sim);
 }
 

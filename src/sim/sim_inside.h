@@ -116,14 +116,14 @@ struct cr_sim {
     cr_target* aimed;               // [frame_count] targets of the step taken as a whole
     cr_vec3 *obstacle0, *obstacle1; // [vertex_count] m, start and end of what moves by script
     cr_leg leg;                     // under way
-    cr_carry* scripted;      // [body_count] what moves by script or not at all, over the step
-    cr_expect whole;         // of the leg: nobody leaves it, so islands do not meet
-    cr_expect part;          // of the part of a step that looks around by itself
-    int32_t* hard;           // [body_count] > 0: of an island whose parts look around by themselves
-    int32_t any_hard;        // nonzero: there is one
-    cr_adjacency adjacency;  // of the model's surface, for contacts with a width
-    int64_t adjacency_shape; // of the model when that was made
-    uint8_t* jam;            // [body_count] the resort it came to earlier in the step, see parts.c
+    cr_carry* scripted;   // [body_count] what moves by script or not at all, over the step
+    cr_expect whole;      // of the leg: nobody leaves it, so islands do not meet
+    cr_expect part;       // of the part of a step that looks around by itself
+    int32_t* hard;        // [body_count] > 0: of an island whose parts look around by themselves
+    int32_t any_hard;     // nonzero: there is one
+    uint8_t* corner;      // [vertex_count] see corners.h; NULL until the first step
+    int64_t corner_shape; // of the model when that was made
+    uint8_t* jam;         // [body_count] the resort it came to earlier in the step, see parts.c
     int32_t* taking;     // [body_count] roles in such a part: who is not of the island is not there
     cr_carry* wish;      // [frame_count] r1, t1: where they would have been then
     double* node_wish;   // [3*node_count] m, likewise

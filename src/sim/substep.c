@@ -3,6 +3,7 @@
 // that ends on a multiple of its length. What the shortest does not solve is tried with half of its
 // friction, a quarter, none, which is reported; then the step fails.
 #include "sim/substep.h"
+#include "collision/corners.h"
 #include "core/assert.h"
 #include "sim/carried.h"
 #include "sim/expect.h"
@@ -79,12 +80,9 @@ static carom_status find_candidates(void* user, double along)
     return status;
 }
 
-static carom_status ready_adjacency(cr_sim* sim)
+static carom_status find_corners(cr_sim* sim)
 {
     const cr_model* model = sim->model;
-    if (sim->adjacency.start && sim->adjacency_shape == model->shape) {
-        return CAROM_OK;
-    }
     uint8_t* rigid = cr_memory_take((size_t)model->bodies.body_count, 1);
     if (!rigid) {
         return CAROM_ERR_MEMORY;
@@ -93,15 +91,22 @@ static carom_status ready_adjacency(cr_sim* sim)
         rigid[b] = model->bodies.kind[b] != CR_BODY_CLOTH;
     }
     const carom_status status =
-        cr_adjacency_build(&sim->adjacency, &model->surface, model->bodies.p, rigid);
-    sim->adjacency_shape = model->shape;
+        cr_corners_find(&model->surface, model->bodies.p, rigid, sim->corner);
+    sim->corner_shape = model->shape;
     cr_memory_free(rigid);
     return status;
 }
 
 carom_status cr_substep_ready(cr_sim* sim)
 {
-    return sim->model->world.contact == CR_CONTACT_BARRIER ? ready_adjacency(sim) : CAROM_OK;
+    if (sim->model->world.contact != CR_CONTACT_BARRIER ||
+        (sim->corner && sim->corner_shape == sim->model->shape)) {
+        return CAROM_OK;
+    }
+    if (!sim->corner) {
+        sim->corner = cr_memory_take((size_t)sim->model->bodies.vertex_count, 1);
+    }
+    return sim->corner ? find_corners(sim) : CAROM_ERR_MEMORY;
 }
 
 cr_newton_task cr_substep_task(cr_sim* sim, const cr_worker* worker, double h, double from,
@@ -143,7 +148,7 @@ static carom_status solve(cr_sim* sim, cr_worker* worker, int32_t index, double 
 {
     cr_island_result* result = &sim->island.items[index];
     cr_newton_task task = cr_substep_task(sim, worker, h, from, to);
-    task.adjacency = &sim->adjacency;
+    task.corner = sim->corner;
     take_margins(worker->expect, &task);
     query view = {sim, worker, &task, index, share};
     const int first = from == sim->leg.from;
@@ -208,7 +213,11 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     const int32_t count = alone ? 0 : cr_newton_contacts(worker->newton, &contacts);
     part.alone = alone;
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
-        const cr_record_row row = {worker->candidate[contacts[i].candidate], contacts[i].lam, 1.0};
+        const cr_record_row row = {.candidate = worker->candidate[contacts[i].candidate],
+                                   .lam = contacts[i].lam,
+                                   .say = contacts[i].part.weight,
+                                   .points = contacts[i].part.points,
+                                   .straight = contacts[i].part.straight};
         status = cr_array_push(&record->row, row) ? CAROM_OK : CAROM_ERR_MEMORY;
     }
     part.row_end = part.idle_end = record->row.count;

@@ -1,0 +1,354 @@
+// Which sub-features of the near pairs are contacts, and how often each counts.
+//
+// The energy of a vertex against a surface is to be that of its distance, however the surface is
+// cut into triangles, and its force is not to jump when the closest feature changes. A sum over
+// faces counts what several of them share several times; inclusion and exclusion takes it off:
+//
+//     sum_faces B(d_f) - sum_edges (n_e - 1) B(d_e)
+//                      + sum_vertices (1 - n_p + sum_{e at p} (n_e - 1)) B(d_p)
+//
+// over what is near, n_e and n_p being the number of near faces around an edge e and a vertex p.
+// Every distance is once continuously differentiable, so the force is continuous. Over a flat cut
+// and over a ridge one term is left; in a valley both faces push, less what they share, and that is
+// one face again as the valley becomes flat.
+//
+// Of two edges a and b the ends are contacts already, as vertices. What the edges add is their
+// excess over them,
+//
+//     m sum_{s in {a, a0, a1}} sum_{t in {b, b0, b1}} q_s q_t B(d_st),   q_edge = 1,  q_end = -1,
+//
+// which is 0 unless both closest points are inside, and the energy of the crossing away from ends;
+// m is the weight of nearly parallel edges. An end that is no corner, between two edges that go
+// straight on, is no contact as a vertex; each of the two takes half of it off, q = -1/2.
+//
+// All of them are sums over sub-features. Terms of the same one are added up, and most cancel.
+#include "contact/newton_inside.h"
+#include "contact/parallel_edges.h"
+#include "core/order.h"
+
+// A closest point within this share of an edge or triangle of its border is on that border: on the
+// diagonal of a flat side both triangles then name the same edge, whatever the rounding.
+static const double border = 1e-9;
+
+static int32_t sub_feature(const cr_closest* at)
+{
+    int32_t active = 0;
+    for (int k = 0; k < 4; k++) {
+        active |= (fabs(at->c[k]) > border) << k;
+    }
+    return active;
+}
+
+// ---- near pairs
+
+static double odometer(const cr_newton* newton, const cr_newton_pair* pair)
+{
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        const int32_t mover = pair->mover[side];
+        sum += mover >= 0                 ? newton->block.items[mover].odometer
+               : mover == CR_NEWTON_GIVEN ? newton->given_odometer
+                                          : 0.0;
+    }
+    for (int k = 0; k < 4; k++) {
+        if (pair->point[k] >= 0) {
+            const int side =
+                cr_row_side(newton->task->candidate[pair - newton->pair.items].pair.kind, k);
+            const int32_t block = newton->point.items[pair->point[k]].block;
+            if (pair->mover[side] == CR_NEWTON_SEVERAL) {
+                sum += block >= 0 ? newton->block.items[block].odometer : newton->given_odometer;
+            }
+        }
+    }
+    return sum;
+}
+
+void cr_newton_hits_measured(const cr_newton* newton, cr_newton_pair* pair)
+{
+    pair->seen = pair->at.distance;
+    pair->odometer = odometer(newton, pair);
+    pair->moved = 0.0;
+    pair->known = 1;
+}
+
+void cr_newton_hits_points(const cr_newton* newton, const cr_newton_pair* pair, cr_vec3 x[4])
+{
+    for (int k = 0; k < 4; k++) {
+        x[k] = pair->point[k] >= 0 ? newton->point.items[pair->point[k]].x : (cr_vec3){0, 0, 0};
+    }
+}
+
+// Measures the pair unless it cannot have come within its thickness since it was measured last.
+static int is_near(cr_newton* newton, int32_t i)
+{
+    cr_newton_pair* pair = &newton->pair.items[i];
+    const cr_candidate* candidate = &newton->task->candidate[i];
+    pair->moved = odometer(newton, pair) - pair->odometer;
+    if (pair->seen - pair->moved > candidate->thickness) {
+        return 0;
+    }
+    cr_vec3 x[4];
+    cr_newton_hits_points(newton, pair, x);
+    pair->at = cr_distance_closest(candidate->pair.kind, x);
+    cr_newton_hits_measured(newton, pair);
+    return pair->seen < candidate->thickness;
+}
+
+// ---- terms
+
+static carom_status add_term(cr_newton* newton, int32_t pair, int32_t points, double weight)
+{
+    const cr_newton_hit hit = {.key = cr_candidate_key(&newton->task->candidate[pair].pair, points),
+                               .pair = pair,
+                               .points = points,
+                               .weight = weight};
+    return weight == 0.0 || cr_array_push(&newton->hit, hit) ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+// The term of a sub-feature of the pair, if it is near.
+static carom_status add_sub_term(cr_newton* newton, int32_t pair, const cr_vec3 x[4],
+                                 int32_t points, double weight)
+{
+    const cr_candidate* candidate = &newton->task->candidate[pair];
+    const cr_closest at = cr_distance_closest_of(candidate->pair.kind, x, points);
+    return at.distance < candidate->thickness ? add_term(newton, pair, sub_feature(&at), weight)
+                                              : CAROM_OK;
+}
+
+// ---- a vertex against the faces of one body
+
+static cr_newton_border* find_border(cr_newton* newton, int32_t a, int32_t b)
+{
+    for (int32_t i = 0; i < newton->border.count; i++) {
+        cr_newton_border* at = &newton->border.items[i];
+        if (at->v[0] == a && at->v[1] == b) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+// One more near face at the edge a, b of the pair's face (bits of its points); at the vertex a
+// where b is -1.
+static carom_status count_border(cr_newton* newton, int32_t pair, int32_t a, int32_t b,
+                                 int32_t points)
+{
+    cr_newton_border* at = find_border(newton, a, b);
+    if (at) {
+        at->count++;
+        return CAROM_OK;
+    }
+    const cr_newton_border fresh = {.v = {a, b}, .count = 1, .pair = pair, .points = points | 8};
+    return cr_array_push(&newton->border, fresh) ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+static carom_status count_borders(cr_newton* newton, int32_t pair)
+{
+    const int32_t* v = newton->task->candidate[pair].pair.v;
+    carom_status status = CAROM_OK;
+    for (int k = 0; k < 3 && status == CAROM_OK; k++) {
+        const int l = (k + 1) % 3;
+        const int32_t a = v[k] < v[l] ? v[k] : v[l], b = v[k] < v[l] ? v[l] : v[k];
+        status = count_border(newton, pair, a, b, 1 << k | 1 << l);
+        if (status == CAROM_OK) {
+            status = count_border(newton, pair, v[k], -1, 1 << k);
+        }
+    }
+    return status;
+}
+
+// What an edge (b >= 0) or vertex counts beside the faces around it.
+static double border_weight(const cr_newton* newton, const cr_newton_border* at)
+{
+    if (at->v[1] >= 0) {
+        return 1.0 - at->count;
+    }
+    double weight = 1.0 - at->count;
+    for (int32_t i = 0; i < newton->border.count; i++) {
+        const cr_newton_border* e = &newton->border.items[i];
+        if (e->v[1] >= 0 && (e->v[0] == at->v[0] || e->v[1] == at->v[0])) {
+            weight += e->count - 1.0;
+        }
+    }
+    return weight;
+}
+
+static carom_status add_visits(cr_newton* newton, const cr_newton_visit* visit, int32_t count)
+{
+    carom_status status = CAROM_OK;
+    newton->border.count = 0;
+    for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
+        const cr_newton_pair* pair = &newton->pair.items[visit[i].pair];
+        status = add_term(newton, visit[i].pair, sub_feature(&pair->at), 1.0);
+        if (status == CAROM_OK && count > 1) {
+            status = count_borders(newton, visit[i].pair);
+        }
+    }
+    for (int32_t i = 0; i < newton->border.count && status == CAROM_OK; i++) {
+        const cr_newton_border* at = &newton->border.items[i];
+        const double weight = border_weight(newton, at);
+        if (weight != 0.0) {
+            cr_vec3 x[4];
+            cr_newton_hits_points(newton, &newton->pair.items[at->pair], x);
+            status = add_sub_term(newton, at->pair, x, at->points, weight);
+        }
+    }
+    return status;
+}
+
+// ---- two edges
+
+// q of the edge and its two ends, of the side that begins at point `first`.
+static double end_share(int32_t straight, int k)
+{
+    return straight >> k & 1 ? -0.5 : -1.0;
+}
+
+int32_t cr_newton_hits_crossing(int32_t straight, cr_newton_crossing out[9])
+{
+    static const int32_t side[2][3] = {{3, 1, 2}, {12, 4, 8}};
+    int32_t count = 0;
+    for (int i = 0; i < 3; i++) {
+        const double q = i == 0 ? 1.0 : end_share(straight, i - 1);
+        for (int j = 0; j < 3; j++) {
+            const double r = j == 0 ? 1.0 : end_share(straight, j + 1);
+            out[count++] = (cr_newton_crossing){side[0][i] | side[1][j], q * r};
+        }
+    }
+    return count;
+}
+
+// Ends that lie this far beyond the layer along their own edges, across the other, are not near.
+static int ends_are_far(const cr_vec3 x[4], const cr_closest* at, double thickness)
+{
+    const cr_vec3 a = cr_vec3_sub(x[1], x[0]), b = cr_vec3_sub(x[3], x[2]);
+    const double aa = cr_vec3_norm2(a), bb = cr_vec3_norm2(b);
+    const double cross2 = cr_vec3_norm2(cr_vec3_cross(a, b));
+    const double s = cr_min(-at->c[0], -at->c[1]), t = cr_min(at->c[2], at->c[3]);
+    // the distance of an end from the other's line: D^2 + (s |a| sine)^2
+    const double least = cr_min(s * s * cross2 / bb, t * t * cross2 / aa);
+    return at->distance * at->distance + least > thickness * thickness;
+}
+
+static carom_status add_crossing(cr_newton* newton, int32_t i)
+{
+    const cr_newton_pair* pair = &newton->pair.items[i];
+    const cr_candidate* candidate = &newton->task->candidate[i];
+    const int inside = sub_feature(&pair->at) == 15;
+    if (!inside && !pair->straight) {
+        return CAROM_OK;
+    }
+    cr_vec3 x[4];
+    cr_newton_hits_points(newton, pair, x);
+    const int fades = cr_parallel_edges_fade(x);
+    const double m = fades ? cr_parallel_edges_make(x).m : 1.0;
+    if (inside && !fades && ends_are_far(x, &pair->at, candidate->thickness)) {
+        return add_term(newton, i, 15, 1.0);
+    }
+    cr_newton_crossing term[9];
+    const int32_t count = cr_newton_hits_crossing(pair->straight, term);
+    carom_status status = CAROM_OK;
+    for (int32_t k = 0; k < count && status == CAROM_OK; k++) {
+        status = add_sub_term(newton, i, x, term[k].points, m * term[k].q);
+    }
+    if (fades && status == CAROM_OK) {
+        const cr_newton_hit hit = {.key = cr_candidate_key(&candidate->pair, 15),
+                                   .pair = i,
+                                   .points = 15,
+                                   .straight = pair->straight,
+                                   .fades = 1};
+        status = cr_array_push(&newton->hit, hit) ? CAROM_OK : CAROM_ERR_MEMORY;
+    }
+    return status;
+}
+
+// ---- all of them
+
+static int visit_before(const cr_newton_visit* a, const cr_newton_visit* b)
+{
+    return a->vertex != b->vertex ? a->vertex < b->vertex : a->body < b->body;
+}
+
+CR_ORDER_DEFINE(sort_visits, cr_newton_visit, visit_before)
+
+static carom_status find_near(cr_newton* newton)
+{
+    const int32_t* vertex_body = newton->task->bodies->vertex_body;
+    newton->hit.count = newton->visit.count = 0;
+    carom_status status = CAROM_OK;
+    for (int32_t i = 0; i < newton->pair.count && status == CAROM_OK; i++) {
+        if (newton->pair.items[i].skip || !is_near(newton, i)) {
+            continue;
+        }
+        const cr_pair* features = &newton->task->candidate[i].pair;
+        if (features->kind == CR_PAIR_PT) {
+            const cr_newton_visit visit = {features->v[3], vertex_body[features->v[0]], i};
+            status = cr_array_push(&newton->visit, visit) ? CAROM_OK : CAROM_ERR_MEMORY;
+        } else if (features->kind == CR_PAIR_EE) {
+            status = add_crossing(newton, i);
+        } else {
+            status = add_term(newton, i, sub_feature(&newton->pair.items[i].at), 1.0);
+        }
+    }
+    return status;
+}
+
+static carom_status add_vertices(cr_newton* newton)
+{
+    const int32_t count = newton->visit.count;
+    carom_status status = cr_array_reserve(&newton->visit, 2 * count) ? CAROM_OK : CAROM_ERR_MEMORY;
+    if (status == CAROM_OK && count > 1) {
+        sort_visits(newton->visit.items, newton->visit.items + count, count);
+    }
+    for (int32_t i = 0, end; i < count && status == CAROM_OK; i = end) {
+        const cr_newton_visit* at = &newton->visit.items[i];
+        for (end = i + 1; end < count && !visit_before(at, &newton->visit.items[end]); end++) {
+        }
+        status = add_visits(newton, at, end - i);
+    }
+    return status;
+}
+
+static int hit_before(const cr_newton_hit* a, const cr_newton_hit* b)
+{
+    const int order = cr_candidate_compare_keys(&a->key, &b->key);
+    return order < 0 || (order == 0 && a->fades > b->fades);
+}
+
+CR_ORDER_DEFINE(sort_hits, cr_newton_hit, hit_before)
+
+// One hit for all terms of a sub-feature; none where they cancel.
+static void merge(cr_newton* newton)
+{
+    int32_t kept = 0, begin = 0;
+    while (begin < newton->hit.count) {
+        cr_newton_hit hit = newton->hit.items[begin];
+        int32_t next = begin + 1;
+        while (next < newton->hit.count &&
+               cr_candidate_compare_keys(&hit.key, &newton->hit.items[next].key) == 0) {
+            hit.weight += newton->hit.items[next++].weight;
+        }
+        if (hit.weight != 0.0 || hit.fades) {
+            newton->hit.items[kept++] = hit;
+        }
+        begin = next;
+    }
+    newton->hit.count = kept;
+}
+
+carom_status cr_newton_hits_find(cr_newton* newton)
+{
+    carom_status status = find_near(newton);
+    if (status == CAROM_OK) {
+        status = add_vertices(newton);
+    }
+    const int32_t count = newton->hit.count;
+    if (status != CAROM_OK || !cr_array_reserve(&newton->hit, 2 * count)) {
+        return status != CAROM_OK ? status : CAROM_ERR_MEMORY;
+    }
+    if (count > 1) {
+        sort_hits(newton->hit.items, newton->hit.items + count, count);
+    }
+    merge(newton);
+    return CAROM_OK;
+}
