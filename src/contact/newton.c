@@ -1,12 +1,11 @@
 #include "contact/newton_inside.h"
 #include "core/memory.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-// Below this residual the linear model is good enough for the curvature of the gaps to help; far
-// from the solution it makes more iterations of fewer.
-static const double curved_below = 0.1;
+// Below this residual, or after a step shorter than this part of the free motion, the linear model
+// is good enough for the curvature of the gaps to help; far from the solution it makes more
+// iterations of fewer.
+static const double curved_below = 0.1, curved_step = 1e-2;
 // Steps of sheets longer than this part of the free motion are taken with a symmetric matrix, whose
 // factor tells whether it is positive; shorter ones with the exact one.
 static const double exact_below = 0.03;
@@ -115,8 +114,7 @@ static carom_status try_solve(cr_newton* newton, int exact, int symmetric)
 static carom_status solve_bodies(cr_newton* newton, double residual)
 {
     carom_status status = CAROM_ERR_NOT_POSITIVE;
-    if (residual < curved_below ||
-        newton->size < (getenv("CS") ? atof(getenv("CS")) : 0.0) * newton->scale) {
+    if (residual < curved_below || newton->size < curved_step * newton->scale) {
         status = try_solve(newton, 1, 0);
     }
     if (status == CAROM_ERR_NOT_POSITIVE) {
@@ -311,64 +309,6 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
     while (status == CAROM_OK) {
         const double residual = cr_newton_system_gradient(newton);
         newton->report.residual = residual;
-        if (getenv("TR")) {
-            int nb = 0, nc = 0, wb = 0;
-            double tot = 0, wv = 0;
-            for (int b = 0; b < newton->block_count; b++) {
-                const cr_newton_block* k = &newton->block.items[b];
-                const double* g = newton->grad + k->first;
-                double v = 0;
-                for (int i = 0; i < k->size; i++)
-                    v = fmax(v, fabs(g[i]) / (i < 3 && k->size == 6 ? k->extent : 1));
-                v /= k->force;
-                if (v > wv) {
-                    wv = v;
-                    wb = b;
-                }
-                nb += v > 1e-10;
-                nc += v > 1e-3;
-                tot += k->share;
-            }
-            fprintf(
-                stderr,
-                "  it %d res %.2e size %.2e least %.3f meanshare %.3f rows %d blocks %d unsolved "
-                "%d bad %d close %d pairs %d h %.2e worst %d cuts %d tension %.2f exact %d\n",
-                newton->report.iterations, residual, size / newton->scale, newton->least_share,
-                tot / newton->block_count, newton->row.count, newton->block_count, nb, nc,
-                newton->close.count, newton->pair.count, task->h, wb, newton->cuts, newton->tension,
-                newton->exact);
-            if (getenv("TR4") && newton->report.iterations > 15) {
-                for (int pass = 0; pass < 3; pass++) {
-                    const cr_newton_rows *x = pass == 1 ? &newton->base : &newton->row,
-                                         *y = pass == 1 ? &newton->row : &newton->base;
-                    for (int i = 0; i < x->count; i++) {
-                        int f = 0, on = 0;
-                        const cr_newton_row* r = &x->items[i];
-                        const cr_closest* at = &r->at.at;
-                        for (int j = 0; j < y->count; j++)
-                            f |= cr_candidate_compare_keys(&r->key, &y->items[j].key) == 0;
-                        for (int b = 0; b < r->at.block_count; b++)
-                            on |= r->at.block[b] == wb && r->at.size[b] > 0;
-                        if (!f || (pass == 2 && (on || getenv("ALL"))))
-                            fprintf(
-                                stderr,
-                                "   %s key %d %d %d %d kind %d pts %d w %.4f gap %.6e lam %.3e "
-                                "stiff %.1e fades %d slip/e %.2e dual %.3f %.3f %.3f s %.3f %.3f "
-                                "%.3f n %.3f %.3f %.3f c %.5f %.5f %.5f %.5f bodies %d %d\n",
-                                pass == 0   ? "NEW"
-                                : pass == 1 ? "GONE"
-                                            : "ROW",
-                                r->key.v[0], r->key.v[1], r->key.v[2], r->key.v[3], r->at.kind,
-                                r->points, r->weight, r->gap, r->lam, r->stiff, r->fades,
-                                cr_vec3_norm(r->slip.tau) / newton->stick, r->dual.x, r->dual.y,
-                                r->dual.z, r->slip.s.x, r->slip.s.y, r->slip.s.z, at->n.x, at->n.y,
-                                at->n.z, at->c[0], at->c[1], at->c[2], at->c[3],
-                                newton->task->bodies->vertex_body[r->key.v[0]],
-                                newton->task->bodies->vertex_body[r->key.v[1]]);
-                    }
-                }
-            }
-        }
         if (is_solved(newton, residual, size)) {
             finish(newton);
             status = cr_newton_rows_keep(newton);

@@ -175,12 +175,13 @@ static double border_weight(const cr_newton* newton, const cr_newton_border* at)
 
 static carom_status add_visits(cr_newton* newton, const cr_newton_visit* visit, int32_t count)
 {
+    const int soft = newton->task->bodies->kind[visit->body] == CR_BODY_CLOTH;
     carom_status status = CAROM_OK;
     newton->border.count = 0;
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
         const cr_newton_pair* pair = &newton->pair.items[visit[i].pair];
         status = add_term(newton, visit[i].pair, sub_feature(&pair->at), 1.0);
-        if (status == CAROM_OK && count > 1) {
+        if (status == CAROM_OK && count > 1 && !soft) {
             status = count_borders(newton, visit[i].pair);
         }
     }

@@ -101,13 +101,12 @@ typedef struct cr_newton_row {
 typedef CR_ARRAY(cr_newton_row) cr_newton_rows;
 
 // What a row hands on to that of the same key at the next iterate; where there is none, to one that
-// shares most of its points.
+// shares most of its vertices.
 typedef struct cr_newton_dual {
     cr_contact_key key;
-    cr_vec3 dual;     // as the side of the key's first vertex feels it
-    cr_vec3 n;        // towards that side
-    int32_t point[4]; // those of its sub-feature, -1 the others
-    int32_t next[4];  // link of the next row with that point, 4 * index + place; -1: no more
+    cr_vec3 dual;    // as the side of the key's first vertex feels it
+    cr_vec3 n;       // towards that side
+    int32_t next[4]; // by its vertices: the next row that has them, 4 * index + place; -1: no more
 } cr_newton_dual;
 
 struct cr_newton {
@@ -133,7 +132,8 @@ struct cr_newton {
     CR_ARRAY(cr_newton_block) block;
     CR_ARRAY(int32_t) node_block; // blocks of the member sheets' nodes one after another, -1 pinned
     CR_ARRAY(cr_newton_point) point;
-    CR_ARRAY(int32_t) place; // table of points by their vertices, while they are numbered
+    CR_ARRAY(int32_t) place; // table of points by their vertices,
+    int32_t place_bits;      // of 2^place_bits places
     CR_ARRAY(cr_newton_pair) pair;
     CR_ARRAY(cr_newton_hit) hit;
     CR_ARRAY(cr_newton_visit) visit;
@@ -163,6 +163,8 @@ struct cr_newton {
 carom_status cr_newton_setup(cr_newton* newton);
 // The same for other candidates, which begin at the iterate: margins, points and pairs.
 carom_status cr_newton_setup_renew(cr_newton* newton);
+// The point of a vertex, -1: no candidate uses it.
+int32_t cr_newton_setup_point(const cr_newton* newton, int32_t vertex);
 // What a lock holds is taken out of a block's vector.
 void cr_newton_setup_lock(const cr_newton_block* block, double* a);
 // Bodies, points and sheets at z.

@@ -54,10 +54,11 @@ static carom_status link_duals(cr_newton* newton)
     }
     for (int32_t i = newton->dual.count - 1; i >= 0; i--) {
         cr_newton_dual* dual = &newton->dual.items[i];
-        for (int k = 0; k < 4; k++) {
-            if (dual->point[k] >= 0) {
-                dual->next[k] = newton->chain.items[dual->point[k]];
-                newton->chain.items[dual->point[k]] = 4 * i + k;
+        for (int k = 0; k < 4 && dual->key.v[k] >= 0; k++) {
+            const int32_t point = cr_newton_setup_point(newton, dual->key.v[k]);
+            if (point >= 0) {
+                dual->next[k] = newton->chain.items[point];
+                newton->chain.items[point] = 4 * i + k;
             }
         }
     }
@@ -76,27 +77,18 @@ static int32_t count_shared(const int32_t a[4], const int32_t b[4])
     return shared;
 }
 
-// The points of a row's sub-feature.
-static void own_points(const cr_newton* newton, const cr_newton_row* row, int32_t out[4])
-{
-    for (int k = 0; k < 4; k++) {
-        out[k] = row->points >> k & 1 ? newton->pair.items[row->pair].point[k] : -1;
-    }
-}
-
-// The row of the iterate before that shares most points with this one, two at least, and pushes
+// The row of the iterate before that shares most vertices with this one, two at least, and pushes
 // about the same way: where the closest point slides over the border of a face or edge, what was
 // felt on one side goes on on the other.
 static const cr_newton_dual* find_neighbour(const cr_newton* newton, const cr_newton_row* row)
 {
     const cr_newton_dual* best = NULL;
-    int32_t own[4], most = 1;
-    own_points(newton, row, own);
-    for (int k = 0; k < 4; k++) {
-        int32_t link = own[k] >= 0 ? newton->chain.items[own[k]] : -1;
+    int32_t most = 1;
+    for (int k = 0; k < 4 && row->key.v[k] >= 0; k++) {
+        int32_t link = newton->chain.items[cr_newton_setup_point(newton, row->key.v[k])];
         while (link >= 0) {
             const cr_newton_dual* dual = &newton->dual.items[link / 4];
-            const int32_t shared = count_shared(own, dual->point);
+            const int32_t shared = count_shared(row->key.v, dual->key.v);
             if ((shared > most || (shared == most && best && dual < best)) &&
                 fabs(cr_vec3_dot(dual->n, row->at.at.n)) > same_way) {
                 best = dual;
@@ -333,7 +325,6 @@ carom_status cr_newton_rows_predict(cr_newton* newton)
         *dual = (cr_newton_dual){.key = row->key,
                                  .dual = cr_vec3_scale(row->sign, taken),
                                  .n = cr_vec3_scale(row->sign, row->at.at.n)};
-        own_points(newton, row, dual->point);
     }
     return CAROM_OK;
 }

@@ -197,21 +197,32 @@ static void fill_point(const cr_newton* newton, cr_newton_point* point)
     }
 }
 
-// The point of a vertex, by a table of places that is at most half full: its own, or the next one
-// that is free. What stands where decides nothing.
-static int32_t point_of(cr_newton* newton, int32_t vertex, int32_t bits)
+// Where a vertex is in the table of points, which is at most half full, or the free place it would
+// take. What stands where decides nothing.
+static uint32_t place_of(const cr_newton* newton, int32_t vertex)
 {
-    const uint32_t mask = ((uint32_t)1 << bits) - 1;
-    uint32_t at = ((uint32_t)vertex * 0x9e3779b1u) >> (32 - bits);
-    while (newton->place.items[at] >= 0) {
-        if (newton->point.items[newton->place.items[at]].vertex == vertex) {
-            return newton->place.items[at];
-        }
+    const uint32_t mask = ((uint32_t)1 << newton->place_bits) - 1;
+    uint32_t at = ((uint32_t)vertex * 0x9e3779b1u) >> (32 - newton->place_bits);
+    while (newton->place.items[at] >= 0 &&
+           newton->point.items[newton->place.items[at]].vertex != vertex) {
         at = (at + 1) & mask;
     }
-    newton->place.items[at] = newton->point.count;
-    newton->point.items[newton->point.count].vertex = vertex;
-    return newton->point.count++;
+    return at;
+}
+
+int32_t cr_newton_setup_point(const cr_newton* newton, int32_t vertex)
+{
+    return newton->place.items[place_of(newton, vertex)];
+}
+
+static int32_t point_of(cr_newton* newton, int32_t vertex)
+{
+    int32_t* place = &newton->place.items[place_of(newton, vertex)];
+    if (*place < 0) {
+        *place = newton->point.count;
+        newton->point.items[newton->point.count++].vertex = vertex;
+    }
+    return *place;
 }
 
 // Every vertex that a candidate names becomes a point, in the order in which they are named.
@@ -229,12 +240,13 @@ static carom_status number_points(cr_newton* newton)
         return CAROM_ERR_MEMORY;
     }
     memset(newton->place.items, -1, sizeof(int32_t) << bits);
+    newton->place_bits = bits;
     newton->point.count = 0;
     newton->pair.count = task->candidate_count;
     for (int32_t i = 0; i < task->candidate_count; i++) {
         for (int k = 0; k < 4; k++) {
             const int32_t v = task->candidate[i].pair.v[k];
-            newton->pair.items[i].point[k] = v < 0 ? -1 : point_of(newton, v, bits);
+            newton->pair.items[i].point[k] = v < 0 ? -1 : point_of(newton, v);
         }
     }
     for (int32_t i = 0; i < newton->point.count; i++) {

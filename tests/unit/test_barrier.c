@@ -1,6 +1,5 @@
-// The contact potential, the fading of nearly parallel edges and what a vertex sticks out of.
+// The contact potential and the fading of nearly parallel edges.
 #include "check.h"
-#include "collision/adjacency.h"
 #include "contact/barrier.h"
 #include "contact/parallel_edges.h"
 #include "slope.h"
