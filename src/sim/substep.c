@@ -92,7 +92,7 @@ static carom_status find_corners(cr_sim* sim)
     }
     const carom_status status =
         cr_corners_find(&model->surface, model->bodies.p, rigid, sim->corner);
-    sim->corner_shape = model->shape;
+    sim->corner_shape = status == CAROM_OK ? model->shape : -1;
     cr_memory_free(rigid);
     return status;
 }
