@@ -61,26 +61,20 @@ static int parse(int argc, char** argv, options* o)
     return o->path != NULL;
 }
 
-// The exact test of all meshes; balls and capsules up to the bottom of their contact layers.
+// The exact test of everything.
 static void judge(const carom_model* model, carom_sim* sim, tally* t)
 {
-    const cr_body_set* bodies = &model->numbers->bodies;
-    const int32_t count = bodies->body_count;
     double* x = malloc(3 * sizeof *x * (size_t)carom_model_vertex_count(model));
-    double* radius = malloc(sizeof *radius * (size_t)count);
     cr_intersect_report report = {0};
-    if (x && radius) {
+    if (x) {
         carom_sim_vertices(sim, x);
-        for (int32_t b = 0; b < count; b++) {
-            radius[b] = bodies->radius[b] - fmin(bodies->width[b], bodies->radius[b]);
-        }
-        const int bad = cr_intersect_frame(&model->numbers->surface, x, radius, 0.0,
-                                           CR_INTERSECT_FRAME_INSIDE, &report) != CAROM_OK;
+        const int bad =
+            cr_intersect_frame(&model->numbers->surface, x, model->numbers->bodies.radius, 0.0,
+                               CR_INTERSECT_FRAME_INSIDE, &report) != CAROM_OK;
         t->judged++;
         t->crossing += bad || report.pair_count > 0 || report.inside_count > 0;
     }
     free(x);
-    free(radius);
 }
 
 static void count(tally* t, const carom_step_info* info, double wall, double cpu)

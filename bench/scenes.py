@@ -8,7 +8,7 @@ WIDTH = 1e-3  # m, depth of the contact layer between two bodies
 
 
 def world(h, seconds, **more):
-    return {"dt": h, "duration": seconds, "contact": "barrier", "friction": 0.5, "thickness": 0.5 * WIDTH, "contact_width": 0.5 * WIDTH, **more}
+    return {"dt": h, "duration": seconds, "contact": "barrier", "friction": 0.5, "thickness": 0.05 * WIDTH, "contact_width": 0.45 * WIDTH, **more}
 
 
 def box_mesh(x, y, z):

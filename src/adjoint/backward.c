@@ -360,10 +360,20 @@ void cr_backward_blur(const cr_model* model, int32_t a, int32_t b, double by[2])
     by[1] = all - by[0];
 }
 
-// Thickness is the sum of radii unless a pairing says otherwise, friction the geometric mean, and
-// the compliance goes with the heavier body's mass, its room with the thickness.
-static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
-                            const cr_zone_row_bars* in, cr_gradient* g)
+cr_pair_sources cr_backward_sources(const cr_gradient* g)
+{
+    return (cr_pair_sources){.radius = g->radius,
+                             .width = g->width,
+                             .stiffness = g->stiffness,
+                             .friction = g->friction,
+                             .mass = g->mass,
+                             .node_mass = g->node_mass};
+}
+
+// Of hard contacts thickness is the sum of radii unless a pairing says otherwise, friction the
+// geometric mean.
+static void hard_numbers_adj(const cr_model* model, const cr_candidate* c,
+                             const cr_zone_row_bars* in, cr_gradient* g)
 {
     const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
     const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
@@ -378,7 +388,7 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
         g->radius[a] += model->body_sheet[a] >= 0 ? 0.0 : tilt * rb;
         g->radius[b] -= model->body_sheet[b] >= 0 ? 0.0 : tilt * ra;
     }
-    if (!pairing || pairing->thickness < 0.0) {
+    if (!pairing || (pairing->thickness < 0.0 && pairing->reach < 0.0)) {
         g->radius[a] += th_bar;
         g->radius[b] += th_bar;
     }
@@ -389,6 +399,25 @@ static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
     if ((!pairing || pairing->friction < 0.0) && c->friction > 0.0) {
         g->friction[a] += 0.5 * in->friction * c->friction / model->bodies.friction[a];
         g->friction[b] += 0.5 * in->friction * c->friction / model->bodies.friction[b];
+    }
+}
+
+// Those of contacts with a width are the pair law's, where they touch too. The compliance goes with
+// the heavier body's mass, its room with the thickness.
+static void row_numbers_adj(const cr_model* model, const cr_candidate* c,
+                            const cr_zone_row_bars* in, cr_gradient* g)
+{
+    const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
+    const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
+    if (model->world.contact == CR_CONTACT_BARRIER) {
+        const cr_pair_numbers at = cr_pair_numbers_of(c);
+        const cr_pair_numbers bar = {.thickness = in->thickness,
+                                     .friction = in->friction,
+                                     .lever = {in->lever[0], in->lever[1]}};
+        const cr_pair_sources to = cr_backward_sources(g);
+        cr_pair_law_adj(model, a, b, &at, &bar, &to);
+    } else {
+        hard_numbers_adj(model, c, in, g);
     }
     const double ma = cr_backward_weight(model, a), mb = cr_backward_weight(model, b);
     const int32_t heavy = ma >= mb ? a : b;
@@ -460,16 +489,6 @@ static carom_status zone_adj(cr_backward* b, cr_sim* sim, const cr_record* recor
         row_numbers_adj(b->model, &b->candidate.items[i], &b->row.items[i], g);
     }
     return status;
-}
-
-cr_pair_sources cr_backward_sources(const cr_gradient* g)
-{
-    return (cr_pair_sources){.radius = g->radius,
-                             .width = g->width,
-                             .stiffness = g->stiffness,
-                             .friction = g->friction,
-                             .mass = g->mass,
-                             .node_mass = g->node_mass};
 }
 
 static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* record,

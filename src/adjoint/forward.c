@@ -399,11 +399,8 @@ static carom_status predict_jvp(cr_forward* f, cr_sim* sim, const cr_record* rec
     return status == CAROM_OK ? cr_backward_recall(&f->worker, sim, record, part) : status;
 }
 
-// A row's own numbers: thickness is the sum of radii unless a pairing says otherwise, friction the
-// geometric mean, and the compliance goes with the heavier body's mass, its room with the
-// thickness.
-static cr_zone_row_tangents row_numbers(const cr_model* model, const cr_candidate* c,
-                                        const cr_gradient* g)
+static cr_zone_row_tangents hard_numbers(const cr_model* model, const cr_candidate* c,
+                                         const cr_gradient* g)
 {
     const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
     const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
@@ -412,7 +409,7 @@ static cr_zone_row_tangents row_numbers(const cr_model* model, const cr_candidat
     const double rb = model->body_sheet[b] >= 0 ? 0.0 : model->bodies.radius[b];
     const double sum = ra + rb;
     cr_zone_row_tangents out = {0};
-    if (!pairing || pairing->thickness < 0.0) {
+    if (!pairing || (pairing->thickness < 0.0 && pairing->reach < 0.0)) {
         out.thickness = g->radius[a] + g->radius[b];
     }
     out.room = c->room / c->thickness * out.thickness;
@@ -431,6 +428,29 @@ static cr_zone_row_tangents row_numbers(const cr_model* model, const cr_candidat
                        (g->friction[a] / model->bodies.friction[a] +
                         g->friction[b] / model->bodies.friction[b]);
     }
+    return out;
+}
+
+static cr_zone_row_tangents layer_numbers(const cr_model* model, const cr_candidate* c,
+                                          const cr_gradient* g)
+{
+    const cr_pair_numbers at = cr_pair_numbers_of(c);
+    const cr_pair_sources by = cr_backward_sources(g);
+    const cr_pair_numbers d = cr_pair_law_jvp(model, model->bodies.vertex_body[c->pair.v[0]],
+                                              model->bodies.vertex_body[c->pair.v[3]], &at, &by);
+    return (cr_zone_row_tangents){
+        .thickness = d.thickness, .friction = d.friction, .lever = {d.lever[0], d.lever[1]}};
+}
+
+// A row's own numbers, as row_numbers_adj has them.
+static cr_zone_row_tangents row_numbers(const cr_model* model, const cr_candidate* c,
+                                        const cr_gradient* g)
+{
+    const int32_t a = model->bodies.vertex_body[c->pair.v[0]];
+    const int32_t b = model->bodies.vertex_body[c->pair.v[3]];
+    cr_zone_row_tangents out = model->world.contact == CR_CONTACT_BARRIER
+                                   ? layer_numbers(model, c, g)
+                                   : hard_numbers(model, c, g);
     const double ma = cr_backward_weight(model, a), mb = cr_backward_weight(model, b);
     const int32_t heavy = ma >= mb ? a : b, sheet = model->body_sheet[heavy];
     double dm = sheet < 0 ? g->mass[model->bodies.frame[heavy]] : 0.0;

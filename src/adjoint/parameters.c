@@ -332,7 +332,7 @@ static void follow(cr_parameters* p)
         for (int32_t v = m->bodies.vertex[b]; v < m->bodies.vertex[b + 1]; v++) {
             far = cr_max(far, cr_vec3_norm(cr_vec3_load(m->bodies.p + 3 * (size_t)v)));
         }
-        m->bodies.extent[f] = far + m->bodies.radius[b];
+        m->bodies.extent[f] = far + cr_body_set_reach(&m->bodies, b);
     }
 }
 

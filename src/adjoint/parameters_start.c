@@ -39,7 +39,7 @@ static double least_of(const cr_model* m, int32_t body)
 {
     const int ball = m->surface.body_face[body] == m->surface.body_face[body + 1];
     const int32_t f = m->bodies.frame[body];
-    double size = 2.0 * m->bodies.radius[body];
+    double size = 2.0 * cr_body_set_reach(&m->bodies, body);
     if (f >= 0) {
         size = 2.0 * m->bodies.extent[f];
     }

@@ -30,10 +30,8 @@ typedef struct cr_body_set {
     uint8_t* kind;       // [body_count] cr_body_kind
     int32_t* frame;      // [body_count] its frame, -1 for cloth
     int32_t* vertex;     // [body_count+1] first vertex
-    double* radius;      // [body_count] m, thickness of the layer around it: the body is its mesh
-                         // rounded by it
-    double* width;       // [body_count] m, how deep its contact layer is; of it no more than the
-                         // radius counts
+    double* radius;      // [body_count] m, its thickness: the body is its mesh rounded by it
+    double* width;       // [body_count] m, of the contact layer around that; 0 where contacts are hard
     double* stiffness;   // [body_count] m/s^2, what presses a contact halfway down its layer
     double* friction;    // [body_count] Coulomb coefficient
     double* restitution; // [body_count] 0..1
@@ -45,7 +43,7 @@ typedef struct cr_body_set {
     int32_t* frame_body; // [frame_count]
     double* mass;        // [frame_count] kg; 0 unless rigid
     double* inertia;     // [3*frame_count] kg m^2, principal; 0 unless rigid
-    double* extent;      // [frame_count] m, the farthest vertex from t, radius included
+    double* extent;      // [frame_count] m, the farthest vertex from t, radius and layer included
     uint8_t* lock;       // [frame_count] CR_LOCK_*
     // nodes
     int32_t* node_vertex; // [node_count]
@@ -63,6 +61,12 @@ static inline int32_t cr_body_set_owner(const cr_body_set* set, int32_t guess, i
 {
     const int right = guess >= 0 && vertex >= set->vertex[guess] && vertex < set->vertex[guess + 1];
     return right ? guess : set->vertex_body[vertex];
+}
+
+// m, how far from its mesh a body may feel others: thickness and layer.
+static inline double cr_body_set_reach(const cr_body_set* set, int32_t body)
+{
+    return set->radius[body] + set->width[body];
 }
 
 // Coefficients of a pair of bodies: friction by the geometric mean, restitution by the larger.

@@ -268,7 +268,7 @@ static void fill_frame(builder* b, const cr_cast* c, int32_t body, int32_t copy,
     set->frame_body[frame] = body;
     set->mass[frame] = c->mass;
     cr_vec3_store(set->inertia + 3 * (size_t)frame, c->inertia);
-    set->extent[frame] = far + c->radius;
+    set->extent[frame] = far + c->radius + c->width;
     set->lock[frame] = c->lock;
     m->frame_script[frame] = -1;
     cr_quat_store(m->own_q + 4 * (size_t)frame, cr_quat_conjugate(c->axes));
@@ -690,6 +690,7 @@ static carom_status push_pair(builder* b, int32_t value)
         for (int32_t k = first[1]; k < first[1] + count[1]; k++) {
             const cr_pairing pairing = {.body = {i < k ? i : k, i < k ? k : i},
                                         .thickness = or_usual(spec.thickness),
+                                        .reach = -1,
                                         .friction = or_usual(spec.friction),
                                         .restitution = or_usual(spec.restitution),
                                         .passes = !spec.contact};
@@ -764,7 +765,7 @@ static carom_status refuse_start(builder* b, const cr_start_report* r)
                                 place, first, at.x, at.y, at.z);
     }
     if (r->distance > 0.0) {
-        const double wanted = cr_model_thickness(b->model, r->body[0], r->body[1]);
+        const double wanted = cr_model_reach(b->model, r->body[0], r->body[1]);
         return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
                                 "%s: \"%.80s\" and \"%.80s\" overlap by %.3g m at the start, near "
                                 "(%g, %g, %g) m: they touch at %.3g m and are %.3g m apart; move "
@@ -779,7 +780,7 @@ static carom_status refuse_start(builder* b, const cr_start_report* r)
                             place, first, second, at.x, at.y, at.z);
 }
 
-// Two bodies that start closer than their thickness touch at the distance they have.
+// Two bodies that start nearer than contact begins touch at the distance they have.
 static carom_status narrow(builder* b, const cr_start_list* near)
 {
     cr_model* m = b->model;
@@ -787,15 +788,16 @@ static carom_status narrow(builder* b, const cr_start_list* near)
     double least = 1.0;
     for (int32_t i = 0; i < near->count && status == CAROM_OK; i++) {
         const cr_start_pair* pair = &near->items[i];
-        const double usual = cr_model_thickness(m, pair->body[0], pair->body[1]);
+        const double usual = cr_model_reach(m, pair->body[0], pair->body[1]);
         least = cr_min(least, pair->distance / usual);
         const cr_pairing* old = cr_model_pairing(m, pair->body[0], pair->body[1]);
         if (old) {
-            b->pairings.items[old - m->pairing].thickness = pair->distance;
+            b->pairings.items[old - m->pairing].reach = pair->distance;
             continue;
         }
         const cr_pairing fresh = {.body = {pair->body[0], pair->body[1]},
-                                  .thickness = pair->distance,
+                                  .thickness = -1,
+                                  .reach = pair->distance,
                                   .friction = -1,
                                   .restitution = -1};
         const int32_t known = m->pairing_count;

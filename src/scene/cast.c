@@ -9,21 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-// The layer around a body that asks for none, by its size: thin enough not to be seen, thick enough
+// The thickness of a body that asks for none, by its size: thin enough not to be seen, thick enough
 // that distances keep their digits.
 static const double usual_thickness = 5e-4;
-// The same of solids whose contacts have a width: a thinner layer is stiffer, and takes more
-// iterations to solve.
-static const double usual_layer = 1e-2;
-// How deep contacts reach into the layer of meshes, and into a sphere or capsule, by the thickness
-// or radius. At the bottom of its layer a mesh is still this much of its thickness away.
-static const double usual_depth = 0.9, usual_share = 0.02;
+// The width of its contact layer: a thinner one is stiffer, and takes more iterations to solve.
+static const double usual_width = 2.5e-3;
 
 // Of cloth that asks for none: at most this share of its shortest edge, for folds are edges wide.
 static const double usual_edge_share = 0.2;
 
-// How far a vertex may move by an inset, in thicknesses: beyond, the corner is too sharp for its
-// faces to move in parallel.
+// How far a vertex may move by an inset, by the way of its faces: beyond, the corner is too sharp
+// for its faces to move in parallel.
 static const double inset_most = 4.0;
 
 // Below this share of the largest, an eigenvalue of the normals at a vertex is a direction along
@@ -129,22 +125,6 @@ static carom_status gather_numbers(maker* m, const cr_world_spec* world)
         memcpy(&b, (const char*)&its.cloth + p->offset, sizeof b);
         const double value = first_given(a, b, p->fallback);
         memcpy((char*)&cast->has.cloth + p->offset, &value, sizeof value);
-    }
-    return CAROM_OK;
-}
-
-static carom_status pick_width(maker* m)
-{
-    cr_cast* cast = m->cast;
-    const int ball = cast->spec.mesh < 0;
-    const int given = cast->has.contact_width == cast->has.contact_width;
-    cast->width = given  ? cast->has.contact_width
-                  : ball ? usual_share * cast->radius
-                         : usual_depth * cast->radius;
-    if (given && cast->barrier && !(cast->width <= cast->radius) && (ball || cast->radius > 0.0)) {
-        return cr_form_refuse(m->json, cast->value, m->path, m->error,
-                              "has a contact_width of %g m, which is more than its %s of %g m",
-                              cast->width, ball ? "radius" : "thickness", cast->radius);
     }
     return CAROM_OK;
 }
@@ -650,6 +630,31 @@ static void to_principal(cr_cast* cast)
     }
 }
 
+// ---- thickness and layer
+
+// The layer of a body that gives none; what does not move leaves it to what does.
+static void pick_width(cr_cast* cast)
+{
+    const int moves = cast->spec.type == CR_TYPE_RIGID || cast->spec.type == CR_TYPE_CLOTH;
+    const double given = cast->has.contact_width;
+    cast->width = !cast->barrier   ? 0.0
+                  : given == given ? given
+                  : moves          ? usual_width * cast->size
+                                   : 0.0;
+}
+
+static void pick_radius(cr_cast* cast)
+{
+    cr_vec3 least, most;
+    cr_trimesh_box(&cast->mesh, &least, &most);
+    const cr_vec3 side = cr_vec3_sub(most, least);
+    cast->size = cr_max(side.x, cr_max(side.y, side.z));
+    const int moves = cast->spec.type == CR_TYPE_RIGID || cast->spec.type == CR_TYPE_CLOTH;
+    cast->radius = cast->has.thickness == cast->has.thickness ? cast->has.thickness
+                   : moves                                    ? usual_thickness * cast->size
+                                                              : 0.0;
+}
+
 // A sphere is one vertex and a radius, a capsule one edge and a radius: exact shapes. Moments about
 // the centre: cylinder of length l, and two half spheres whose centres of mass sit 3r/8 beyond its
 // ends:  Ixx = mc (l^2/12 + r^2/4) + ms (2 r^2/5 + l^2/4 + 3 l r/8),  Izz = mc r^2/2 + 2 ms r^2/5.
@@ -676,6 +681,7 @@ static carom_status make_ball(maker* m)
     }
     cast->radius = r;
     cast->size = l + 2.0 * r;
+    pick_width(cast);
     cast->axes = cr_quat_identity();
     if (cast->spec.type != CR_TYPE_RIGID) {
         return CAROM_OK;
@@ -739,6 +745,37 @@ static carom_status make_rest(maker* m)
     return CAROM_OK;
 }
 
+// Two layers of cloth that fold onto each other keep their reach; where edges are shorter, what is
+// no neighbour starts nearer than that.
+static int fit_cloth(cr_cast* cast, double edge)
+{
+    const double room = usual_edge_share * edge;
+    if (cast->has.thickness != cast->has.thickness) {
+        cast->radius = cr_min(cast->radius, room);
+    }
+    if (cast->has.contact_width != cast->has.contact_width) {
+        cast->width = cr_min(cast->width, cr_max(room - cast->radius, 0.1 * room));
+    }
+    return cast->radius + cast->width < 0.5 * edge;
+}
+
+static carom_status refuse_thick_cloth(maker* m)
+{
+    const cr_cast* cast = m->cast;
+    const double edge = shortest_edge(&cast->sheet);
+    if (cast->radius < 0.5 * edge) {
+        return cr_form_refuse(m->json, cast->value, m->path, m->error,
+                              "is cloth with a thickness of %g m, a contact_width of %g m and a "
+                              "shortest edge of %g m; both together have to be less than half the "
+                              "edge",
+                              cast->radius, cast->width, edge);
+    }
+    return cr_form_refuse(m->json, cast->value, m->path, m->error,
+                          "is cloth with a thickness of %g m and a shortest edge of %g m; the "
+                          "thickness has to be less than half the edge",
+                          cast->radius, edge);
+}
+
 static carom_status make_cloth(maker* m)
 {
     cr_cast* cast = m->cast;
@@ -762,34 +799,10 @@ static carom_status make_cloth(maker* m)
         return cr_form_refuse(m->json, cast->spec.mesh, m->path, m->error,
                               "has a mesh that cannot be cloth: %s", inner.message);
     }
-    const double edge = shortest_edge(&cast->sheet);
-    if (cast->has.thickness != cast->has.thickness) {
-        cast->radius = cr_min(cast->radius, usual_edge_share * edge);
-    }
-    if (!(cast->radius < 0.5 * edge)) {
-        return cr_form_refuse(m->json, cast->value, m->path, m->error,
-                              "is cloth with a thickness of %g m and a shortest edge of %g m; the "
-                              "thickness has to be less than half the edge",
-                              cast->radius, edge);
-    }
-    return CAROM_OK;
+    return fit_cloth(cast, shortest_edge(&cast->sheet)) ? CAROM_OK : refuse_thick_cloth(m);
 }
 
-// ---- thickness
-
-static void pick_radius(cr_cast* cast)
-{
-    cr_vec3 least, most;
-    cr_trimesh_box(&cast->mesh, &least, &most);
-    const cr_vec3 side = cr_vec3_sub(most, least);
-    cast->size = cr_max(side.x, cr_max(side.y, side.z));
-    const int moves = cast->spec.type == CR_TYPE_RIGID || cast->spec.type == CR_TYPE_CLOTH;
-    cast->radius = cast->has.thickness == cast->has.thickness ? cast->has.thickness
-                   : !moves                                   ? 0.0
-                   : cast->barrier && cast->spec.type == CR_TYPE_RIGID
-                       ? usual_layer * cast->size
-                       : usual_thickness * cast->size;
-}
+// ---- inset
 
 // Each vertex moves by the u of least length that best solves n_f . u = -r over its faces f: where
 // three planes meet all of them move inward by r; within a flat side the vertex moves straight in.
@@ -842,7 +855,7 @@ static carom_status move_inward(maker* m, const int32_t* start, const int32_t* a
                                 cr_vec3* normal, double* moved)
 {
     cr_trimesh* mesh = &m->cast->mesh;
-    const double r = m->cast->radius;
+    const double r = m->cast->radius + m->cast->width;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         int32_t n = 0;
         for (int32_t i = start[v]; i < start[v + 1]; i++) {
@@ -861,10 +874,11 @@ static carom_status move_inward(maker* m, const int32_t* start, const int32_t* a
     memcpy(mesh->x, moved, 3 * (size_t)mesh->vertex_count * sizeof *moved);
     cr_mass mass;
     if (cr_mass_integrate(mesh, &mass) != CAROM_OK) {
-        return cr_form_refuse(m->json, m->cast->value, m->path, m->error,
-                              "is too thin to be inset by its thickness of %g m; give it a smaller "
-                              "\"thickness\"",
-                              r);
+        return cr_form_refuse(
+            m->json, m->cast->value, m->path, m->error,
+            "is too thin to be inset by %g m, its thickness and contact layer; give "
+            "it a smaller \"thickness\" or \"contact_width\"",
+            r);
     }
     return CAROM_OK;
 }
@@ -922,12 +936,13 @@ static carom_status make_from_mesh(maker* m)
     }
     cast->closed = cr_topology_closed(&cast->topology);
     pick_radius(cast);
+    pick_width(cast);
     if (cast->spec.type == CR_TYPE_RIGID) {
         status = make_rigid(m, scale);
     } else if (cast->spec.type == CR_TYPE_CLOTH) {
         status = make_cloth(m);
     }
-    if (status == CAROM_OK && cast->spec.inset && cast->radius > 0.0) {
+    if (status == CAROM_OK && cast->spec.inset && cast->radius + cast->width > 0.0) {
         status = inset(m);
     }
     return status;
@@ -949,9 +964,6 @@ carom_status cr_cast_make(cr_cast* cast, const cr_scene* scene, const cr_world_s
     gather_lock(&m);
     if (status == CAROM_OK) {
         status = cast->spec.mesh >= 0 ? make_from_mesh(&m) : make_ball(&m);
-    }
-    if (status == CAROM_OK) {
-        status = pick_width(&m);
     }
     if (status == CAROM_OK && cast->spec.type == CR_TYPE_RIGID) {
         to_principal(cast);

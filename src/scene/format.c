@@ -80,9 +80,9 @@ static const cr_field world_fields[] = {
             "(experimental)",
             0, contact_names)},
     {NUMBER("contact_width", contact_width, "m",
-            "depth of the contact layer of bodies that give none; contact \"barrier\"", NOT_GIVEN,
+            "width of the contact layer of bodies that give none; contact \"barrier\"", NOT_GIVEN,
             1e-9 TO 1e3, 0),
-     .otherwise = "0.9 of the thickness; of spheres and capsules 0.02 of the radius"},
+     .otherwise = "by the size of each body"},
     {NUMBER("contact_stiffness", contact_stiffness, "m/s^2",
             "acceleration that presses a contact halfway down its layer; contact \"barrier\"", 100,
             1e-3 TO 1e9, 0)},
@@ -279,9 +279,12 @@ static const cr_field node_force_item = {
              "the material's, the world's, else 5e-4 of the body's size (of cloth at most a "      \
              "fifth of its shortest edge; of fixed and kinematic bodies 0)"},                      \
         {NUMBER("contact_width", prefix contact_width, "m",                                        \
-                "depth of the contact layer, at most the thickness", NOT_GIVEN, 1e-9 TO 1e3, 0),   \
-         .otherwise = "the material's, the world's, else 0.9 of the thickness; of spheres and "    \
-                      "capsules 0.02 of the radius"},                                              \
+                "width of the contact layer around the thickness or radius", NOT_GIVEN,            \
+                1e-9 TO 1e3, 0),                                                                   \
+         .otherwise =                                                                              \
+             "the material's, the world's, else 2.5e-3 of the body's size (of cloth what "         \
+             "the thickness leaves of a fifth of its shortest edge; of fixed and "                 \
+             "kinematic bodies 0)"},                                                               \
         {NUMBER("contact_stiffness", prefix contact_stiffness, "m/s^2",                            \
                 "acceleration that presses a contact halfway down its layer", NOT_GIVEN,           \
                 1e-3 TO 1e9, 0),                                                                   \
@@ -401,7 +404,9 @@ static const cr_field body_fields[] = {
           lock_item),
      .only = CR_ONLY_RIGID},
     {SWITCH("inset", inset,
-            "moves the mesh inward by the thickness, so that the rounded body keeps its faces", 0),
+            "moves the mesh inward by the thickness and the contact layer, so that the body keeps "
+            "its faces",
+            0),
      .only = CR_ONLY_RIGID | CR_ONLY_FIXED | CR_ONLY_KINEMATIC},
     {NUMBER("linear_damping", linear_damping, "1/s", "velocity decays as exp(-c t)", 0, 0 TO 1e6,
             0),
@@ -453,7 +458,8 @@ static const cr_field pair_fields[] = {
      .otherwise = "by the two bodies"},
     {NUMBER("restitution", restitution, UNIT, "of this pair", NOT_GIVEN, 0 TO 1, 0),
      .otherwise = "by the two bodies"},
-    {NUMBER("thickness", thickness, "m", "distance at which they touch", NOT_GIVEN, 0 TO 1e3, 0),
+    {NUMBER("thickness", thickness, "m", "distance at which their shapes touch", NOT_GIVEN,
+            0 TO 1e3, 0),
      .otherwise = "the sum of the two"},
     {SWITCH("contact", contact, "false: they pass through each other", 1)},
     END,

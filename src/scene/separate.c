@@ -154,7 +154,7 @@ static void find_ways(parting* p, cr_vec3 place)
         box_of(p->model, p->x, p->body[i], &low[i], &high[i]);
     }
     const cr_vec3 span[2] = {cr_vec3_sub(high[0], low[0]), cr_vec3_sub(high[1], low[1])};
-    const double thick = cr_model_thickness(p->model, p->body[0], p->body[1]);
+    const double thick = cr_model_reach(p->model, p->body[0], p->body[1]);
     p->size = cr_vec3_norm(span[0]) + cr_vec3_norm(span[1]) + thick;
     p->way_count = 0;
     add_way(p, cr_vec3_sub(cr_vec3_add(low[0], high[0]), cr_vec3_add(low[1], high[1])));
@@ -170,7 +170,7 @@ static void find_ways(parting* p, cr_vec3 place)
 // CAROM_OK when A, shifted by s along a way, is free of B.
 static carom_status is_free(const parting* p, cr_vec3 way, double s)
 {
-    const double thick = cr_model_thickness(p->model, p->body[0], p->body[1]);
+    const double thick = cr_model_reach(p->model, p->body[0], p->body[1]);
     const double least = thick * (1.0 + to_spare) + 4.0 * DBL_EPSILON * p->size;
     for (int i = 0; i < 2; i++) {
         const size_t first = 3 * (size_t)p->model->bodies.vertex[p->body[i]];

@@ -49,7 +49,7 @@ static cr_carry frame_from(const cr_sim* sim, const cr_state* state, int32_t f, 
     carry.t1 = cr_vec3_add_scaled(carry.t0, h, v);
     carry.still = 0;
     carry.reach = CR_SIM_SLACK * cr_carry_length(&carry, bodies->extent[f]) +
-                  bodies->radius[bodies->frame_body[f]] +
+                  cr_body_set_reach(bodies, bodies->frame_body[f]) +
                   cr_carry_off(&carry, bodies->extent[f], cr_quat_to_matrix(target.q),
                                cr_vec3_add(carry.t0, target.u));
     return carry;
@@ -92,7 +92,8 @@ static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, 
         const double miss = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed;
         cr_vec3_store(expect->start + 3 * v, at);
         cr_vec3_store(expect->ahead + 3 * v, cr_vec3_add(at, way));
-        expect->node_reach[n] = cr_min(miss, room) + bodies->radius[bodies->vertex_body[v]];
+        expect->node_reach[n] =
+            cr_min(miss, room) + cr_body_set_reach(bodies, bodies->vertex_body[v]);
     }
 }
 
@@ -318,7 +319,7 @@ void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double
         *carry = slice(&wished, 0.0, followed);
         carry->reach =
             CR_SIM_SLACK * (cr_carry_length(carry, bodies->extent[f]) + followed * longest) +
-            bodies->radius[b];
+            cr_body_set_reach(bodies, b);
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
@@ -332,7 +333,7 @@ void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double
             cr_vec3_store(part->start + 3 * v, at);
             cr_vec3_store(part->ahead + 3 * v, cr_vec3_add_scaled(at, share, way));
             part->node_reach[n] = CR_SIM_SLACK * share * cr_vec3_norm(way) + room +
-                                  bodies->radius[bodies->vertex_body[v]];
+                                  cr_body_set_reach(bodies, bodies->vertex_body[v]);
         }
     }
 }

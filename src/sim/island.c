@@ -94,7 +94,7 @@ double cr_island_turn(const cr_sim* sim, const cr_worker* worker, double h, cons
     double most = 0.0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i];
-        if (bodies->extent[f] > bodies->radius[bodies->frame_body[f]]) {
+        if (bodies->extent[f] > cr_body_set_reach(bodies, bodies->frame_body[f])) {
             const cr_vec3 spin = om ? cr_vec3_load(om + 3 * f) : sim->motion.om[f];
             most = cr_max(most, h * cr_vec3_norm(spin));
         }

@@ -257,6 +257,14 @@ double cr_model_thickness(const cr_model* model, int32_t a, int32_t b)
                                                 : model->bodies.radius[a] + model->bodies.radius[b];
 }
 
+double cr_model_reach(const cr_model* model, int32_t a, int32_t b)
+{
+    const cr_pairing* pairing = cr_model_pairing(model, a, b);
+    return pairing && pairing->reach >= 0.0
+               ? pairing->reach
+               : cr_model_thickness(model, a, b) + model->bodies.width[a] + model->bodies.width[b];
+}
+
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b)
 {
     const cr_pairing* pairing = cr_model_pairing(model, a, b);

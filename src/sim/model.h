@@ -53,6 +53,7 @@ typedef struct cr_load {
 typedef struct cr_pairing {
     int32_t body[2];    // ascending
     double thickness;   // m, instead of the sum of radii; negative: as usual
+    double reach;       // m, contact begins here and not at thickness and layers; negative: there
     double friction;    // negative: as usual
     double restitution; // negative: as usual
     int32_t passes;     // nonzero: the two pass through each other
@@ -110,8 +111,10 @@ cr_model* cr_model_copy(const cr_model* model);
 // The pairing of two bodies, in either order; NULL when they have none.
 const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b);
 
-// Contact numbers of two bodies: the pairing's where there is one.
+// Contact numbers of two bodies: the pairing's where there is one. Shapes touch at their thickness;
+// contact begins at their reach, which is the layers' widths more unless they start nearer. m
 double cr_model_thickness(const cr_model* model, int32_t a, int32_t b);
+double cr_model_reach(const cr_model* model, int32_t a, int32_t b);
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b);
 double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
 

@@ -44,14 +44,18 @@ void cr_near_weigh(cr_near* near)
             near->sheet_mass[s] += model->bodies.node_mass[n];
         }
     }
-    // twice the thickness of a pair is at most what both grow by
+    // twice the reach of a pair is at most what both grow by
     for (int32_t b = 0; b < model->bodies.body_count; b++) {
-        near->margin[b] = 2.0 * model->bodies.radius[b];
+        near->margin[b] = 2.0 * cr_body_set_reach(&model->bodies, b);
     }
     for (int32_t i = 0; i < model->pairing_count; i++) {
+        const cr_pairing* pairing = &model->pairing[i];
+        const double reach = pairing->thickness < 0.0
+                                 ? 0.0
+                                 : cr_model_reach(model, pairing->body[0], pairing->body[1]);
         for (int k = 0; k < 2; k++) {
-            double* margin = &near->margin[model->pairing[i].body[k]];
-            *margin = cr_max(*margin, model->pairing[i].thickness);
+            double* margin = &near->margin[pairing->body[k]];
+            *margin = cr_max(*margin, reach);
         }
     }
 }
@@ -268,7 +272,7 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
     if (pairing && pairing->passes) {
         return 0;
     }
-    c->thickness = cr_model_thickness(model, a, b);
+    c->thickness = cr_model_reach(model, a, b);
     c->friction = cr_model_friction(model, a, b);
     c->restitution = cr_model_restitution(model, a, b);
     c->compliance = compliance(near, a, b);
@@ -278,6 +282,8 @@ static int between(const cr_near* near, int32_t a, int32_t b, cr_candidate* c)
         const cr_pair_numbers law = cr_pair_law(model, near->sheet_mass, a, b);
         c->width = law.width;
         c->stiffness = law.stiffness;
+        c->lever[0] = law.lever[0];
+        c->lever[1] = law.lever[1];
     }
     c->blur = blur(model->bodies.radius[a], model->bodies.radius[b]);
     return 1;

@@ -5,11 +5,11 @@
 typedef struct rates {
     int32_t sheet; // -1: a rigid body
     int32_t moves;
-    double thickness; // of the thickness to this side's radius
-    double width_by_width, width_by_radius;
+    double reach_by_radius, reach_by_width; // of the pair's to this side's
+    double width_by_radius, width_by_width;
     double stiffness_by_mass, stiffness_by_own;
     double friction;
-    double lever[2]; // of both levers to this side's radius
+    double lever_by_radius[2], lever_by_width[2];
 } rates;
 
 static int moves(const cr_model* model, int32_t body)
@@ -25,36 +25,45 @@ static double mass_of(const cr_model* model, const double* sheet_mass, int32_t b
                   : model->bodies.mass[model->bodies.frame[body]];
 }
 
-static double own_width(const cr_model* model, int32_t body)
+// m, of the layer of two bodies that start nearer than it begins: what they leave of it, but no
+// thinner than this share of it, as stiff as that is; and no deeper than their distance allows.
+static const double thinnest = 0.2, deepest = 0.9;
+
+static double width_of(const cr_model* model, int32_t a, int32_t b)
 {
-    return cr_min(model->bodies.width[body], model->bodies.radius[body]);
+    const cr_pairing* pairing = cr_model_pairing(model, a, b);
+    const double whole = model->bodies.width[a] + model->bodies.width[b];
+    if (!pairing || pairing->reach < 0.0) {
+        return whole;
+    }
+    const double left = pairing->reach - cr_model_thickness(model, a, b);
+    return cr_min(cr_max(left, thinnest * whole), deepest * pairing->reach);
 }
 
-static double lever_radius(const cr_model* model, int32_t body)
+// m, how far from its closest point a body would feel friction by itself.
+static double own_lever(const cr_model* model, int32_t body)
 {
-    return model->body_sheet[body] >= 0 ? 0.0 : model->bodies.radius[body];
+    return model->body_sheet[body] >= 0 ? 0.0 : cr_body_set_reach(&model->bodies, body);
 }
 
 cr_pair_numbers cr_pair_law(const cr_model* model, const double* sheet_mass, int32_t a, int32_t b)
 {
     const cr_body_set* set = &model->bodies;
     const int32_t body[2] = {a, b};
-    const double usual = set->radius[a] + set->radius[b];
-    cr_pair_numbers out = {.thickness = cr_model_thickness(model, a, b),
+    cr_pair_numbers out = {.thickness = cr_model_reach(model, a, b),
+                           .width = width_of(model, a, b),
                            .friction = cr_model_friction(model, a, b)};
-    out.width = own_width(model, a) + own_width(model, b);
-    out.width *= out.thickness < usual ? out.thickness / usual : 1.0;
     double mass = 0.0, levers = 0.0;
     int count = 0;
     for (int i = 0; i < 2; i++) {
         mass += moves(model, body[i]) ? mass_of(model, sheet_mass, body[i]) : 0.0;
         count += moves(model, body[i]);
-        levers += lever_radius(model, body[i]);
+        levers += own_lever(model, body[i]);
     }
     const double press = 0.5 * (set->stiffness[a] + set->stiffness[b]);
     out.stiffness = mass / count * press / CR_BARRIER_HALFWAY;
     for (int i = 0; i < 2; i++) {
-        out.lever[i] = levers > 0.0 ? out.thickness * lever_radius(model, body[i]) / levers : 0.0;
+        out.lever[i] = levers > 0.0 ? out.thickness * own_lever(model, body[i]) / levers : 0.0;
     }
     return out;
 }
@@ -66,33 +75,45 @@ static double both_masses(const cr_model* model, int32_t a, int32_t b, const cr_
     return at->stiffness * CR_BARRIER_HALFWAY / press * (moves(model, a) + moves(model, b));
 }
 
+// Of reach and width to a change of one body's radius and width.
+static void layer_rates(const cr_model* model, int32_t a, int32_t b, rates* out)
+{
+    const cr_pairing* pairing = cr_model_pairing(model, a, b);
+    const double by_radius = !pairing || pairing->thickness < 0.0 ? 1.0 : 0.0;
+    if (!pairing || pairing->reach < 0.0) {
+        out->reach_by_radius = by_radius;
+        out->reach_by_width = out->width_by_width = 1.0;
+        return;
+    }
+    const double whole = model->bodies.width[a] + model->bodies.width[b];
+    const double left = pairing->reach - cr_model_thickness(model, a, b);
+    if (cr_max(left, thinnest * whole) < deepest * pairing->reach) {
+        out->width_by_radius = left > thinnest * whole ? -by_radius : 0.0;
+        out->width_by_width = left > thinnest * whole ? 0.0 : thinnest;
+    }
+}
+
 static rates rates_of(const cr_model* model, int32_t a, int32_t b, int side,
                       const cr_pair_numbers* at)
 {
     const cr_body_set* set = &model->bodies;
     const int32_t body[2] = {a, b}, own = body[side];
     const cr_pairing* pairing = cr_model_pairing(model, a, b);
-    const double usual = set->radius[a] + set->radius[b];
-    const int sums = !pairing || pairing->thickness < 0.0, less = at->thickness < usual;
-    const int narrow = set->width[own] < set->radius[own];
-    const double share = less ? at->thickness / usual : 1.0;
     rates r = {.sheet = model->body_sheet[own],
                .moves = moves(model, own),
-               .thickness = sums ? 1.0 : 0.0,
-               .width_by_width = narrow ? share : 0.0,
-               .width_by_radius = (narrow ? 0.0 : share) - (less ? at->width / usual : 0.0),
                .stiffness_by_mass = at->stiffness / both_masses(model, a, b, at),
                .stiffness_by_own = at->stiffness / (set->stiffness[a] + set->stiffness[b])};
+    layer_rates(model, a, b, &r);
     if ((!pairing || pairing->friction < 0.0) && at->friction > 0.0) {
         r.friction = 0.5 * at->friction / set->friction[own];
     }
-    const double ra = lever_radius(model, a), rb = lever_radius(model, b), sum = ra + rb;
-    for (int k = 0; k < 2 && sum > 0.0; k++) { // lever_k = thickness r_k / sum
+    const double ra = own_lever(model, a), rb = own_lever(model, b), sum = ra + rb;
+    for (int k = 0; k < 2 && sum > 0.0; k++) { // lever_k = reach r_k / sum
         const double rk = k == 0 ? ra : rb;
-        r.lever[k] = r.thickness * rk / sum;
-        if (r.sheet < 0) {
-            r.lever[k] += at->thickness * ((k == side) * sum - rk) / (sum * sum);
-        }
+        const double own_share =
+            r.sheet < 0 ? at->thickness * ((k == side) * sum - rk) / (sum * sum) : 0.0;
+        r.lever_by_radius[k] = r.reach_by_radius * rk / sum + own_share;
+        r.lever_by_width[k] = r.reach_by_width * rk / sum + own_share;
     }
     return r;
 }
@@ -104,9 +125,12 @@ void cr_pair_law_adj(const cr_model* model, int32_t a, int32_t b, const cr_pair_
     for (int side = 0; side < 2; side++) {
         const int32_t own = body[side];
         const rates r = rates_of(model, a, b, side, at);
-        out->radius[own] += r.thickness * bar->thickness + r.width_by_radius * bar->width +
-                            r.lever[0] * bar->lever[0] + r.lever[1] * bar->lever[1];
-        out->width[own] += r.width_by_width * bar->width;
+        out->radius[own] += r.reach_by_radius * bar->thickness + r.width_by_radius * bar->width +
+                            r.lever_by_radius[0] * bar->lever[0] +
+                            r.lever_by_radius[1] * bar->lever[1];
+        out->width[own] += r.reach_by_width * bar->thickness + r.width_by_width * bar->width +
+                           r.lever_by_width[0] * bar->lever[0] +
+                           r.lever_by_width[1] * bar->lever[1];
         out->stiffness[own] += r.stiffness_by_own * bar->stiffness;
         out->friction[own] += r.friction * bar->friction;
         const double mass_bar = r.stiffness_by_mass * bar->stiffness;
@@ -129,19 +153,20 @@ cr_pair_numbers cr_pair_law_jvp(const cr_model* model, int32_t a, int32_t b,
     for (int side = 0; side < 2; side++) {
         const int32_t own = body[side];
         const rates r = rates_of(model, a, b, side, at);
-        const double dr = by->radius[own];
+        const double dr = by->radius[own], dw = by->width[own];
         double dm = r.moves && r.sheet < 0 ? by->mass[model->bodies.frame[own]] : 0.0;
         for (int32_t n = r.sheet < 0 ? 0 : model->sheet_node[r.sheet],
                      end = r.sheet < 0 ? 0 : model->sheet_node[r.sheet + 1], count = end - n;
              n < end; n++) {
             dm += by->node_mass[n] / count;
         }
-        out.thickness += r.thickness * dr;
-        out.width += r.width_by_radius * dr + r.width_by_width * by->width[own];
+        out.thickness += r.reach_by_radius * dr + r.reach_by_width * dw;
+        out.width += r.width_by_radius * dr + r.width_by_width * dw;
         out.stiffness += r.stiffness_by_mass * dm + r.stiffness_by_own * by->stiffness[own];
         out.friction += r.friction * by->friction[own];
-        out.lever[0] += r.lever[0] * dr;
-        out.lever[1] += r.lever[1] * dr;
+        for (int k = 0; k < 2; k++) {
+            out.lever[k] += r.lever_by_radius[k] * dr + r.lever_by_width[k] * dw;
+        }
     }
     return out;
 }

@@ -1,11 +1,10 @@
 // pair_law.h - the numbers of the contacts of two bodies, from the bodies' own.
 //
-//   thickness   the sum of both, unless a pairing gives another
-//   width       of the contact layer: the sum of both, each at most its body's thickness; as much
-//               less of it as there is less of the thickness
+//   thickness   where contact begins: the thickness of both, unless a pairing gives another, and
+//               the widths of both layers; the distance at the start where that is less
+//   width       of the layer: both widths
 //   stiffness   k of barrier.h: the mean mass of those that move (of a sheet: of one node) times
-//   the
-//               mean of both accelerations, which press it halfway down the layer
+//               the mean of both accelerations, which press it halfway down the layer
 //   friction    the geometric mean
 //   lever       how far from its closest point each side feels friction: its share of the
 //               thickness; a sheet has no turning that could feel it and leaves all to the other

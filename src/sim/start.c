@@ -212,7 +212,7 @@ static carom_status measure(const cr_model* m, const double* x, const cr_pair_li
         const int32_t a = m->surface.vertex_body[pair->v[0]];
         const int32_t b = m->surface.vertex_body[pair->v[3]];
         const double distance = cr_distance_closest(pair->kind, p).distance;
-        if (!(distance >= cr_model_thickness(m, a, b)) && !passes(m, a, b)) {
+        if (!(distance >= cr_model_reach(m, a, b)) && !passes(m, a, b)) {
             const cr_start_pair one = {{a < b ? a : b, a < b ? b : a}, distance};
             if (!cr_array_push(near, one)) {
                 return CAROM_ERR_MEMORY;
@@ -248,7 +248,7 @@ static void fill_outlook(const cr_model* m, outlook* o)
 {
     for (int32_t b = 0; b < m->bodies.body_count; b++) {
         const int32_t f = m->bodies.frame[b];
-        o->margin[b] = m->bodies.radius[b];
+        o->margin[b] = cr_body_set_reach(&m->bodies, b);
         o->carried[b] = f >= 0;
         if (f >= 0) {
             o->carry[b] = cr_carry_rest(cr_quat_to_matrix(cr_quat_load(m->q0 + 4 * (size_t)f)),
@@ -256,9 +256,12 @@ static void fill_outlook(const cr_model* m, outlook* o)
         }
     }
     for (int32_t i = 0; i < m->pairing_count; i++) {
+        const cr_pairing* pairing = &m->pairing[i];
+        const double reach =
+            pairing->thickness < 0.0 ? 0.0 : cr_model_reach(m, pairing->body[0], pairing->body[1]);
         for (int k = 0; k < 2; k++) {
-            double* margin = &o->margin[m->pairing[i].body[k]];
-            *margin = cr_max(*margin, m->pairing[i].thickness);
+            double* margin = &o->margin[pairing->body[k]];
+            *margin = cr_max(*margin, reach);
         }
     }
     for (int32_t v = 0; v < m->bodies.vertex_count; v++) {

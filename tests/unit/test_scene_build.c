@@ -290,7 +290,7 @@ static void test_materials_and_pairs(void)
     CHECK_NEAR(cr_model_friction(m, 2, 0), 0.7, 0);
     CHECK_NEAR(cr_model_friction(m, 1, 2), 0.5, 1e-15);
     CHECK_NEAR(cr_model_restitution(m, 0, 2), 0.5, 0);
-    CHECK_NEAR(cr_model_thickness(m, 0, 1), 0.005, 1e-15);
+    CHECK_NEAR(cr_model_reach(m, 0, 1), 0.005, 1e-15);
     CHECK_NEAR(cr_model_thickness(m, 0, 2), 0.01, 0);
     CHECK_NEAR(cr_model_thickness(m, 1, 2), 0.004, 1e-15);
     CHECK(m->surface.body_group[2] == 3);
@@ -441,7 +441,7 @@ static void test_close_starts_are_narrowed_with_a_note(void)
     if (!m) {
         return;
     }
-    CHECK_NEAR(cr_model_thickness(m, 0, 1), 0.0004, 1e-15);
+    CHECK_NEAR(cr_model_reach(m, 0, 1), 0.0004, 1e-15);
     CHECK_NEAR(cr_model_thickness(m, 2, 1), 0.001, 1e-15);
     CHECK_NEAR(cr_model_thickness(m, 3, 4), 0.02, 1e-12); // drawn face to face, and just touching
     CHECK_NEAR(cr_model_friction(m, 0, 1), 0.5, 1e-15);
