@@ -161,6 +161,12 @@ static carom_status begin_bodies(cr_events* events)
     return CAROM_OK;
 }
 
+// Whether the vertex of a pair is inside a flat side or on a straight edge, which touch before it.
+static int is_no_corner(const cr_events_task* task, const cr_pair* pair)
+{
+    return task->corner && pair->kind != CR_PAIR_EE && !task->corner[pair->v[3]];
+}
+
 // The near pairs, with a first look at each: toi is 0 where something may come of it.
 static carom_status begin_near(cr_events* events)
 {
@@ -181,6 +187,9 @@ static carom_status begin_near(cr_events* events)
                 near.shape[side] = shape_of(task, body[side]);
                 last[side] = body[side];
             }
+        }
+        if (is_no_corner(task, pair)) {
+            continue;
         }
         if (near.side[0] < -1 || near.side[1] < -1 || (near.side[0] < 0 && near.side[1] < 0)) {
             continue;

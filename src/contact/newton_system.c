@@ -96,6 +96,10 @@ static double size_of(const cr_newton_block* block, const double* g)
     return size;
 }
 
+// Forces that would turn a body from this part of the longest free motion are what residuals are
+// measured by where there are no greater ones: round-off of the motion itself is not.
+static const double motion_share = 1e-4;
+
 double cr_newton_system_gradient(cr_newton* newton)
 {
     const cr_newton_task* task = newton->task;
@@ -107,7 +111,8 @@ double cr_newton_system_gradient(cr_newton* newton)
     for (int32_t b = 0; b < newton->block_count; b++) {
         cr_newton_block* block = &newton->block.items[b];
         const double mass = newton->mass[block->first + block->size - 1];
-        block->force = size_of(block, newton->grad + block->first) + mass * fall;
+        block->force = size_of(block, newton->grad + block->first) +
+                       mass * (fall + motion_share * newton->scale);
     }
     for (int32_t i = 0; i < newton->row.count; i++) {
         add_row_gradient(newton, &newton->row.items[i]);

@@ -410,6 +410,7 @@ carom_status cr_island_impacts(cr_sim* sim, cr_worker* worker, int32_t index, do
     cr_events_task task = cr_island_events(sim, worker, h, from, to);
     task.candidate_count = worker->candidate_count;
     task.candidate = worker->candidate;
+    task.corner = sim->corner;
     task.like = sim->near.like;
     task.left = worker->sheet.count > 0 ? sim->left : NULL;
     if (from == sim->leg.from || worker->expect == &sim->part) { // other parts begin elsewhere

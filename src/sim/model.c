@@ -265,6 +265,12 @@ double cr_model_reach(const cr_model* model, int32_t a, int32_t b)
                : cr_model_thickness(model, a, b) + model->bodies.width[a] + model->bodies.width[b];
 }
 
+double cr_model_start(const cr_model* model, int32_t a, int32_t b)
+{
+    const double thickness = cr_model_thickness(model, a, b);
+    return thickness + 0.5 * (model->bodies.width[a] + model->bodies.width[b]);
+}
+
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b)
 {
     const cr_pairing* pairing = cr_model_pairing(model, a, b);

@@ -115,6 +115,8 @@ const cr_pairing* cr_model_pairing(const cr_model* model, int32_t a, int32_t b);
 // contact begins at their reach, which is the layers' widths more unless they start nearer. m
 double cr_model_thickness(const cr_model* model, int32_t a, int32_t b);
 double cr_model_reach(const cr_model* model, int32_t a, int32_t b);
+// Where they start nearer than this, halfway down the layers, they would be thrown apart. m
+double cr_model_start(const cr_model* model, int32_t a, int32_t b);
 double cr_model_friction(const cr_model* model, int32_t a, int32_t b);
 double cr_model_restitution(const cr_model* model, int32_t a, int32_t b);
 

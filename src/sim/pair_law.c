@@ -27,7 +27,7 @@ static double mass_of(const cr_model* model, const double* sheet_mass, int32_t b
 
 // m, of the layer of two bodies that start nearer than it begins: what they leave of it, but no
 // thinner than this share of it, as stiff as that is; and no deeper than their distance allows.
-static const double thinnest = 0.2, deepest = 0.9;
+static const double thinnest = 0.05, deepest = 0.9;
 
 static double width_of(const cr_model* model, int32_t a, int32_t b)
 {

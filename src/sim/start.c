@@ -212,7 +212,7 @@ static carom_status measure(const cr_model* m, const double* x, const cr_pair_li
         const int32_t a = m->surface.vertex_body[pair->v[0]];
         const int32_t b = m->surface.vertex_body[pair->v[3]];
         const double distance = cr_distance_closest(pair->kind, p).distance;
-        if (!(distance >= cr_model_reach(m, a, b)) && !passes(m, a, b)) {
+        if (!(distance >= cr_model_start(m, a, b)) && !passes(m, a, b)) {
             const cr_start_pair one = {{a < b ? a : b, a < b ? b : a}, distance};
             if (!cr_array_push(near, one)) {
                 return CAROM_ERR_MEMORY;

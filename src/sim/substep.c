@@ -224,16 +224,6 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     return status == CAROM_OK ? cr_island_record_end(sim, worker, index, hits, &part) : status;
 }
 
-static int has_restitution(const cr_worker* worker)
-{
-    for (int32_t i = 0; i < worker->candidate_count; i++) {
-        if (worker->candidate[i].restitution > 0.0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 // Swept paths that an earlier sub-step has left, and friction, back to those of the step.
 static carom_status restore_candidates(cr_sim* sim, cr_worker* worker, int32_t index, double from,
                                        double share)
@@ -256,9 +246,7 @@ static carom_status take(cr_sim* sim, cr_worker* worker, int32_t index, double h
     worker->bounced = 0;
     cr_island_aim(sim, worker, h, worker->measured && to == sim->leg.to ? sim->aimed : NULL);
     if (!alone && status == CAROM_OK) {
-        if (has_restitution(worker)) {
-            status = cr_island_impacts(sim, worker, index, h, from, to);
-        }
+        status = cr_island_impacts(sim, worker, index, h, from, to);
         if (status == CAROM_OK) {
             status = solve(sim, worker, index, h, from, to, share, queries);
         }
