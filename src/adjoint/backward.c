@@ -503,7 +503,8 @@ static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* r
     for (int32_t i = 0; i < count; i++) {
         const cr_record_row* row = &record->row.items[part->row_begin + i];
         b->candidate.items[i] = row->candidate;
-        b->recalled.items[i] = (cr_newton_recalled){row->points, row->straight, row->say};
+        b->recalled.items[i] =
+            (cr_newton_recalled){row->points, row->straight, row->say, row->rub, row->over};
     }
     b->worker.candidate = b->candidate.items;
     b->worker.candidate_count = count;

@@ -583,7 +583,8 @@ static carom_status contacts_jvp(cr_forward* f, cr_sim* sim, const cr_record* re
         const cr_record_row* row = &record->row.items[part->row_begin + r];
         const cr_candidate* c = &row->candidate;
         f->candidate.items[r] = *c;
-        f->recalled.items[r] = (cr_newton_recalled){row->points, row->straight, row->say};
+        f->recalled.items[r] =
+            (cr_newton_recalled){row->points, row->straight, row->say, row->rub, row->over};
         pair_vertices(f, sim, c, count, l);
         for (int32_t i = 0; i < count; i++) {
             f->contact.items[i * rows + r] = l[i].model ? contact_numbers(f->model, c, l[i].model)

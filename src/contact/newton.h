@@ -20,6 +20,8 @@ typedef struct cr_newton_recalled {
     int32_t points;   // sub-feature: which of its points take part, by bits
     int32_t straight; // of two edges that fade: which of their ends are no corners
     double weight;    // how often it counted
+    double rub;       // and with friction, ...
+    int32_t over;     // ... from which this is taken off, see newton_rub.h
 } cr_newton_recalled;
 
 // What is to be solved. Everything is read, except the end of the members in `motion`.
@@ -77,7 +79,8 @@ typedef struct cr_newton_contact {
     double gap;    // m, distance - thickness: negative inside the layer
     double lam;    // kg m: impulse times h; the force is lam / h^2
     cr_vec3 place; // m, between the closest points
-    cr_vec3 dual;  // friction direction, |dual| <= 1: the force on B is lam (n - mu dual)
+    double press;  // kg m, likewise, what friction goes with
+    cr_vec3 dual;  // friction direction, |dual| <= 1: the force on B is lam n - mu press dual
     double sign;   // 1 where the key's first vertex is on side B, -1 on side A
 } cr_newton_contact;
 

@@ -10,6 +10,7 @@
 #include "contact/newton_adj.h"
 #include "contact/newton_adj_inside.h"
 #include "contact/newton_fade.h"
+#include "contact/newton_rub.h"
 #include <string.h>
 
 static int rubs(const cr_newton* newton)
@@ -163,11 +164,11 @@ static void spread_points(const cr_newton* newton, const cr_newton_row* row,
     }
 }
 
-static double dot(const cr_row* at, double mu, const cr_row_slip* slip, const double y[CR_ROW_DOFS])
+static double dot(const cr_row* at, const double v[CR_ROW_DOFS], const double y[CR_ROW_DOFS])
 {
     double sum = 0.0;
     for (int32_t i = 0; i < at->offset[at->block_count]; i++) {
-        sum += y[i] * (at->grad[i] - (mu > 0.0 ? mu * slip->force[i] : 0.0));
+        sum += y[i] * v[i];
     }
     return sum;
 }
@@ -180,9 +181,12 @@ static void spread_fading(const cr_newton* newton, const cr_newton_row* row,
     cr_newton_fade_term term[CR_NEWTON_FADE_TERMS];
     const int32_t count = cr_newton_fade_terms(newton, row, term);
     double load = 0.0;
+    if (row->mu > 0.0) {
+        load = -row->mu * cr_newton_fade_rub(row, term, count) * dot(&row->at, row->slip.force, y);
+    }
     for (int32_t i = 0; i < count; i++) {
         const cr_newton_fade_term* t = &term[i];
-        load += t->q * t->load * dot(&t->at, row->mu, &t->slip, y);
+        load += t->q * t->load * dot(&t->at, t->at.grad, y);
         cr_row_adj(&t->at, NULL, 0.0, 0.0, y, -t->q * t->load * fade.pull, local);
         out->width -= fade.pull * t->q * (t->energy + t->load * t->gap) / c->width;
         out->stiffness -= fade.pull * t->q * t->energy / c->stiffness;
@@ -190,11 +194,20 @@ static void spread_fading(const cr_newton* newton, const cr_newton_row* row,
     cr_newton_fade_adj(row, &fade, load, local);
 }
 
+// L mu f, whose load hangs on the row's distances.
+static void spread_friction(const cr_newton* newton, const cr_newton_row* row,
+                            const double y[CR_ROW_DOFS], cr_row_bars* local,
+                            cr_newton_row_bars* out)
+{
+    cr_row_adj(&row->at, &row->slip, row->mu, row->press, y, 0.0, local);
+    cr_row_adj(&row->at, NULL, 0.0, -row->press, y, 0.0, local); // but of y.a
+    cr_newton_rub_adj(newton, row, -row->mu * dot(&row->at, row->slip.force, y), y, local, out);
+}
+
 static void spread_row(const cr_newton* newton, const cr_newton_row* row, const double* y,
                        cr_newton_cotangents* bars, cr_newton_row_bars* out)
 {
     const cr_candidate* c = &newton->task->candidate[row->pair];
-    const cr_row_slip* slip = row->mu > 0.0 ? &row->slip : NULL;
     cr_row_bars local;
     double own[CR_ROW_DOFS] = {0};
     memset(&local, 0, sizeof local);
@@ -203,15 +216,16 @@ static void spread_row(const cr_newton* newton, const cr_newton_row* row, const 
             own[row->at.offset[b] + i] = y[newton->block.items[row->at.block[b]].first + i];
         }
     }
-    const double g = dot(&row->at, row->mu, &row->slip, own);
+    const double g = dot(&row->at, row->at.grad, own);
     *out = (cr_newton_row_bars){.width = g * row->stiff * row->gap / c->width,
                                 .stiffness = g * row->lam / c->stiffness};
     if (row->fades) {
         spread_fading(newton, row, own, &local, out);
     }
-    cr_row_adj(&row->at, slip, row->mu, row->lam, own, g * row->stiff, &local);
-    if (newton->flat) { // without lam y.da, whose derivative is the curvature
-        cr_row_adj(&row->at, NULL, 0.0, -row->lam, own, 0.0, &local);
+    // without lam y.da where the curvature is left out
+    cr_row_adj(&row->at, NULL, 0.0, newton->flat ? 0.0 : row->lam, own, g * row->stiff, &local);
+    if (row->mu > 0.0) {
+        spread_friction(newton, row, own, &local, out);
     }
     out->thickness = local.th;
     out->friction = local.mu;

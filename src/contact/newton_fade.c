@@ -18,12 +18,22 @@ int32_t cr_newton_fade_terms(const cr_newton* newton, const cr_newton_row* row,
         term->load = law.force;
         term->energy = law.energy;
         term->gap = term->at.at.distance - thickness;
-        if (row->mu > 0.0) {
-            cr_row_slip_make(&term->slip, &term->at, newton->stick);
-        }
         count++;
     }
     return count;
+}
+
+// At a crossing friction has the load of all terms; where the closest points are at an end, of
+// those that are there, too.
+double cr_newton_fade_rub(const cr_newton_row* row, const cr_newton_fade_term* term, int32_t count)
+{
+    double sum = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        if (row->at.at.active == 15 || term[i].at.at.active == row->at.at.active) {
+            sum += term[i].q * term[i].load;
+        }
+    }
+    return sum;
 }
 
 cr_newton_fade cr_newton_fade_make(const cr_row* row, const double y[CR_ROW_DOFS])

@@ -3,7 +3,7 @@
 // The terms s of two edges (newton_hits.c) count m(x) q_s times, which with rows of constant weight
 // is only their forces. What the change of m does beside that is kept with the row of the edges:
 //     e Q,   Q = sum_k J_k^T m'_k,   e = sum_s q_s e_s,
-// and the derivative by m of the terms' own forces, -dm sum_s q_s L_s (a_s - mu f_s). L is the
+// and the derivative by m of the terms' own forces, -dm (sum_s q_s L_s a_s - mu S f). L is the
 // barrier's force and e its energy, both times h^2.
 #pragma once
 
@@ -20,7 +20,6 @@ typedef struct cr_newton_fade {
 // A term that is near, with the unknowns of all four points.
 typedef struct cr_newton_fade_term {
     cr_row at;
-    cr_row_slip slip; // where mu > 0
     double q;
     double load;   // kg m, L
     double energy; // kg m^2, e
@@ -32,6 +31,9 @@ enum { CR_NEWTON_FADE_TERMS = 9 };
 // How many.
 int32_t cr_newton_fade_terms(const cr_newton* newton, const cr_newton_row* row,
                              cr_newton_fade_term out[CR_NEWTON_FADE_TERMS]);
+
+// kg m, S: by how much the load of friction (newton_rub.h) goes with m.
+double cr_newton_fade_rub(const cr_newton_row* row, const cr_newton_fade_term* term, int32_t count);
 
 // y [unknowns of the row].
 cr_newton_fade cr_newton_fade_make(const cr_row* row, const double y[CR_ROW_DOFS]);

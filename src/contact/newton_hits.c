@@ -96,23 +96,25 @@ static int is_near(cr_newton* newton, int32_t i)
 
 // ---- terms
 
-static carom_status add_term(cr_newton* newton, int32_t pair, int32_t points, double weight)
+static cr_newton_hit make_term(const cr_newton* newton, int32_t pair, int32_t points, double weight)
 {
-    const cr_newton_hit hit = {.key = cr_candidate_key(&newton->task->candidate[pair].pair, points),
-                               .pair = pair,
-                               .points = points,
-                               .weight = weight};
-    return weight == 0.0 || cr_array_push(&newton->hit, hit) ? CAROM_OK : CAROM_ERR_MEMORY;
+    return (cr_newton_hit){.key = cr_candidate_key(&newton->task->candidate[pair].pair, points),
+                           .pair = pair,
+                           .points = points,
+                           .weight = weight};
 }
 
-// The term of a sub-feature of the pair, if it is near.
-static carom_status add_sub_term(cr_newton* newton, int32_t pair, const cr_vec3 x[4],
-                                 int32_t points, double weight)
+static carom_status add_hit(cr_newton* newton, const cr_newton_hit* hit)
 {
-    const cr_candidate* candidate = &newton->task->candidate[pair];
-    const cr_closest at = cr_distance_closest_of(candidate->pair.kind, x, points);
-    return at.distance < candidate->thickness ? add_term(newton, pair, sub_feature(&at), weight)
-                                              : CAROM_OK;
+    return cr_array_push(&newton->hit, *hit) ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+// A contact of its own, friction and all.
+static carom_status add_whole(cr_newton* newton, int32_t pair)
+{
+    cr_newton_hit hit = make_term(newton, pair, sub_feature(&newton->pair.items[pair].at), 1.0);
+    hit.rub = 1.0;
+    return add_hit(newton, &hit);
 }
 
 // ---- a vertex against the faces of one body
@@ -173,26 +175,104 @@ static double border_weight(const cr_newton* newton, const cr_newton_border* at)
     return weight;
 }
 
-static carom_status add_visits(cr_newton* newton, const cr_newton_visit* visit, int32_t count)
+static carom_status add_faces(cr_newton* newton, const cr_newton_visit* visit, int32_t count)
 {
-    const int soft = newton->task->bodies->kind[visit->body] == CR_BODY_CLOTH;
     carom_status status = CAROM_OK;
     newton->border.count = 0;
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
-        const cr_newton_pair* pair = &newton->pair.items[visit[i].pair];
-        status = add_term(newton, visit[i].pair, sub_feature(&pair->at), 1.0);
-        if (status == CAROM_OK && count > 1 && !soft) {
+        const int32_t points = sub_feature(&newton->pair.items[visit[i].pair].at);
+        const cr_newton_hit hit = make_term(newton, visit[i].pair, points, 1.0);
+        status = add_hit(newton, &hit);
+        if (status == CAROM_OK) {
             status = count_borders(newton, visit[i].pair);
         }
     }
+    return status;
+}
+
+static carom_status add_borders(cr_newton* newton)
+{
+    carom_status status = CAROM_OK;
     for (int32_t i = 0; i < newton->border.count && status == CAROM_OK; i++) {
         const cr_newton_border* at = &newton->border.items[i];
         const double weight = border_weight(newton, at);
-        if (weight != 0.0) {
-            cr_vec3 x[4];
-            cr_newton_hits_points(newton, &newton->pair.items[at->pair], x);
-            status = add_sub_term(newton, at->pair, x, at->points, weight);
+        const cr_candidate* candidate = &newton->task->candidate[at->pair];
+        if (weight == 0.0) {
+            continue;
         }
+        cr_vec3 x[4];
+        cr_newton_hits_points(newton, &newton->pair.items[at->pair], x);
+        const cr_closest near = cr_distance_closest_of(candidate->pair.kind, x, at->points);
+        if (near.distance < candidate->thickness) {
+            const cr_newton_hit hit = make_term(newton, at->pair, sub_feature(&near), weight);
+            status = add_hit(newton, &hit);
+        }
+    }
+    return status;
+}
+
+// Which border k, k + 1 of the hit's face the other hit is, as a bit; 0: none.
+static int32_t border_of(const cr_newton* newton, const cr_newton_hit* face,
+                         const cr_newton_hit* other)
+{
+    const int32_t* v = newton->task->candidate[face->pair].pair.v;
+    const int32_t* w = newton->task->candidate[other->pair].pair.v;
+    int32_t has = 0;
+    for (int k = 0; k < 3; k++) {
+        for (int l = 0; l < 3; l++) {
+            has |= ((other->points >> l & 1) && w[l] == v[k]) << k;
+        }
+    }
+    return face->points == 15 && other->points != 15 ? has == 3   ? 1
+                                                       : has == 6 ? 2
+                                                       : has == 5 ? 4
+                                                                  : 0
+                                                     : 0;
+}
+
+// Friction goes with what is left of the terms of one vertex: with those that count as contacts,
+// less the borders that count against them.
+static void share_friction(cr_newton* newton, int32_t begin)
+{
+    cr_newton_hit* hit = newton->hit.items;
+    int32_t kept = begin;
+    for (int32_t i = begin; i < newton->hit.count; i++) {
+        int32_t first = begin;
+        while (first < kept && cr_candidate_compare_keys(&hit[first].key, &hit[i].key) != 0) {
+            first++;
+        }
+        if (first < kept) {
+            hit[first].weight += hit[i].weight;
+        } else {
+            hit[kept++] = hit[i];
+        }
+    }
+    newton->hit.count = kept;
+    for (int32_t i = begin; i < kept; i++) {
+        hit[i].rub = cr_max(hit[i].weight, 0.0);
+        for (int32_t k = begin; hit[i].weight < 0.0 && k < kept; k++) {
+            hit[k].over |= border_of(newton, &hit[k], &hit[i]);
+        }
+    }
+}
+
+static carom_status add_visits(cr_newton* newton, const cr_newton_visit* visit, int32_t count)
+{
+    const int soft = newton->task->bodies->kind[visit->body] == CR_BODY_CLOTH;
+    const int32_t begin = newton->hit.count;
+    carom_status status = CAROM_OK;
+    if (count == 1 || soft) {
+        for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
+            status = add_whole(newton, visit[i].pair);
+        }
+        return status;
+    }
+    status = add_faces(newton, visit, count);
+    if (status == CAROM_OK) {
+        status = add_borders(newton);
+    }
+    if (status == CAROM_OK) {
+        share_friction(newton, begin);
     }
     return status;
 }
@@ -231,10 +311,39 @@ static int ends_are_far(const cr_vec3 x[4], const cr_closest* at, double thickne
     return at->distance * at->distance + least > thickness * thickness;
 }
 
-static carom_status add_crossing(cr_newton* newton, int32_t i)
+// The terms of two edges at the weight m; friction is with the one where the closest points are.
+static carom_status add_crossing_terms(cr_newton* newton, int32_t i, const cr_vec3 x[4], double m)
 {
     const cr_newton_pair* pair = &newton->pair.items[i];
     const cr_candidate* candidate = &newton->task->candidate[i];
+    const int32_t own = sub_feature(&pair->at);
+    cr_newton_hit first = make_term(newton, i, own, 0.0);
+    first.over = own == 15 ? 8 : 0;
+    first.straight = pair->straight;
+    cr_newton_crossing term[9];
+    const int32_t count = cr_newton_hits_crossing(pair->straight, term);
+    for (int32_t k = 0; k < count; k++) {
+        const cr_closest at = cr_distance_closest_of(CR_PAIR_EE, x, term[k].points);
+        const int32_t points = sub_feature(&at);
+        if (!(at.distance < candidate->thickness)) {
+            continue;
+        }
+        if (points == own) {
+            first.weight += m * term[k].q;
+            first.rub = first.weight;
+            continue;
+        }
+        const cr_newton_hit hit = make_term(newton, i, points, m * term[k].q);
+        if (!cr_array_push(&newton->hit, hit)) {
+            return CAROM_ERR_MEMORY;
+        }
+    }
+    return add_hit(newton, &first);
+}
+
+static carom_status add_crossing(cr_newton* newton, int32_t i)
+{
+    const cr_newton_pair* pair = &newton->pair.items[i];
     const int inside = sub_feature(&pair->at) == 15;
     if (!inside && !pair->straight) {
         return CAROM_OK;
@@ -242,23 +351,16 @@ static carom_status add_crossing(cr_newton* newton, int32_t i)
     cr_vec3 x[4];
     cr_newton_hits_points(newton, pair, x);
     const int fades = cr_parallel_edges_fade(x);
-    const double m = fades ? cr_parallel_edges_make(x).m : 1.0;
-    if (inside && !fades && ends_are_far(x, &pair->at, candidate->thickness)) {
-        return add_term(newton, i, 15, 1.0);
+    if (inside && !fades && ends_are_far(x, &pair->at, newton->task->candidate[i].thickness)) {
+        return add_whole(newton, i);
     }
-    cr_newton_crossing term[9];
-    const int32_t count = cr_newton_hits_crossing(pair->straight, term);
-    carom_status status = CAROM_OK;
-    for (int32_t k = 0; k < count && status == CAROM_OK; k++) {
-        status = add_sub_term(newton, i, x, term[k].points, m * term[k].q);
-    }
+    carom_status status =
+        add_crossing_terms(newton, i, x, fades ? cr_parallel_edges_make(x).m : 1.0);
     if (fades && status == CAROM_OK) {
-        const cr_newton_hit hit = {.key = cr_candidate_key(&candidate->pair, 15),
-                                   .pair = i,
-                                   .points = 15,
-                                   .straight = pair->straight,
-                                   .fades = 1};
-        status = cr_array_push(&newton->hit, hit) ? CAROM_OK : CAROM_ERR_MEMORY;
+        cr_newton_hit hit = make_term(newton, i, 15, 0.0);
+        hit.straight = pair->straight;
+        hit.fades = 1;
+        status = add_hit(newton, &hit);
     }
     return status;
 }
@@ -288,7 +390,7 @@ static carom_status find_near(cr_newton* newton)
         } else if (features->kind == CR_PAIR_EE) {
             status = add_crossing(newton, i);
         } else {
-            status = add_term(newton, i, sub_feature(&newton->pair.items[i].at), 1.0);
+            status = add_whole(newton, i);
         }
     }
     return status;
@@ -327,9 +429,12 @@ static void merge(cr_newton* newton)
         int32_t next = begin + 1;
         while (next < newton->hit.count &&
                cr_candidate_compare_keys(&hit.key, &newton->hit.items[next].key) == 0) {
-            hit.weight += newton->hit.items[next++].weight;
+            hit.weight += newton->hit.items[next].weight;
+            hit.rub += newton->hit.items[next].rub;
+            hit.over |= newton->hit.items[next].over;
+            hit.straight |= newton->hit.items[next++].straight;
         }
-        if (hit.weight != 0.0 || hit.fades) {
+        if (hit.weight != 0.0 || hit.rub != 0.0 || hit.fades) {
             newton->hit.items[kept++] = hit;
         }
         begin = next;

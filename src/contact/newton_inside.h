@@ -58,7 +58,9 @@ typedef struct cr_newton_hit {
     cr_contact_key key;
     int32_t pair;     // one that it belongs to ...
     int32_t points;   // ... and which of its points it consists of, by bits
-    double weight;    // how often it counts
+    double weight;    // how often it counts ...
+    double rub;       // ... and with friction, whose load is less by
+    int32_t over;     // ... edges k, k + 1 of the face, by bits, or ends of the edges (8)
     int32_t fades;    // nonzero: of nearly parallel edges, whose weight is a force, too ...
     int32_t straight; // ... and which of their ends are no corners
 } cr_newton_hit;
@@ -88,12 +90,15 @@ typedef struct cr_newton_row {
     double sign; // 1 where the key's first vertex is on side B, -1 on side A
     double gap;  // m, distance - thickness
     double mu;
-    double weight; // how often it counts
-    double lam;    // kg m, h^2 times the barrier's force, times the weight
-    double stiff;  // kg, -dlam/dD
-    double energy; // kg m^2, likewise
-    double excess; // kg m^2, where it fades: the sum of its terms' energies without m
-    cr_vec3 dual;  // friction direction as an unknown of its own, |dual| <= 1
+    double weight, rub; // how often it counts, with friction
+    int32_t over;       // as in the hit
+    cr_barrier law;     // h^2 times the barrier's, once
+    double press;       // kg m, what friction goes with, see newton_rub.h
+    double lam;         // kg m, h^2 times the barrier's force, times the weight
+    double stiff;       // kg, -dlam/dD
+    double energy;      // kg m^2, likewise
+    double excess;      // kg m^2, where it fades: the sum of its terms' energies without m
+    cr_vec3 dual;       // friction direction as an unknown of its own, |dual| <= 1
     cr_row at;
     cr_row_slip slip;
 } cr_newton_row;

@@ -3,6 +3,7 @@
 #include "contact/newton_adj.h"
 #include "contact/newton_adj_inside.h"
 #include "contact/newton_fade.h"
+#include "contact/newton_rub.h"
 #include <string.h>
 
 // F has M (z - zt).
@@ -109,9 +110,12 @@ static void fading_change(const cr_newton* newton, const cr_newton_row* row, con
         de += t->q * (-t->load * gap + (t->energy + t->load * t->gap) / c->width * of->width +
                       t->energy / c->stiffness * of->stiffness);
         for (int32_t k = 0; k < n; k++) {
-            const double rub = row->mu > 0.0 ? row->mu * t->slip.force[k] : 0.0;
-            q[k] += dm * t->q * t->load * (t->at.grad[k] - rub);
+            q[k] += dm * t->q * t->load * t->at.grad[k];
         }
+    }
+    const double rub = row->mu > 0.0 ? row->mu * cr_newton_fade_rub(row, term, count) : 0.0;
+    for (int32_t k = 0; k < n && rub != 0.0; k++) {
+        q[k] -= dm * rub * row->slip.force[k];
     }
     cr_newton_system_fading(row, pull);
     for (int32_t k = 0; k < n; k++) {
@@ -125,12 +129,20 @@ static void row_change(const cr_newton* newton, const cr_newton_row* row, const 
 {
     const cr_candidate* c = &newton->task->candidate[row->pair];
     const cr_row* at = &row->at;
-    const cr_row_slip* slip = row->mu > 0.0 ? &row->slip : NULL;
-    const double gap = cr_row_jvp(at, slip, row->mu, row->lam, newton->flat, d, q) - of->thickness;
+    const int32_t n = at->offset[at->block_count];
+    const double gap = cr_row_jvp(at, NULL, 0.0, row->lam, newton->flat, d, q) - of->thickness;
     const double dlam = -row->stiff * gap + row->stiff * row->gap / c->width * of->width +
                         row->lam / c->stiffness * of->stiffness;
-    for (int i = 0; i < at->offset[at->block_count]; i++) {
-        q[i] += dlam * (at->grad[i] - (slip ? row->mu * slip->force[i] : 0.0));
+    for (int i = 0; i < n; i++) {
+        q[i] += dlam * at->grad[i];
+    }
+    if (row->mu > 0.0) {
+        double rub[CR_ROW_DOFS];
+        cr_row_jvp(at, &row->slip, row->mu, row->press, 1, d, rub);
+        const double dload = cr_newton_rub_jvp(newton, row, d, of);
+        for (int i = 0; i < n; i++) {
+            q[i] += rub[i] - row->mu * dload * row->slip.force[i];
+        }
     }
     if (row->fades) {
         fading_change(newton, row, d, of, q);

@@ -1,6 +1,6 @@
 // The contacts of an iterate as rows: forces, friction directions and their prediction.
 #include "contact/barrier.h"
-#include "contact/newton_inside.h"
+#include "contact/newton_rub.h"
 #include "contact/parallel_edges.h"
 
 // The lowest place in the layer that has a force of its own. Iterates stay above the bottom; what
@@ -196,17 +196,21 @@ static carom_status fill_row(cr_newton* newton, const cr_newton_hit* hit, cr_new
     row->fades = hit->fades;
     row->straight = hit->straight;
     row->weight = hit->weight;
-    row->mu = candidate->friction;
+    row->rub = hit->rub;
+    row->over = hit->over;
+    row->mu = hit->rub != 0.0 || hit->fades ? candidate->friction : 0.0;
     row->sign = key_sign(newton, hit->pair, &hit->key);
     // how much nearly parallel edges fade hangs on all four points, whichever are the closest
     cr_newton_rows_shape(newton, hit->pair, hit->points, hit->fades ? 15 : 0, &row->at);
     row->gap = row->at.at.distance - candidate->thickness;
-    const cr_barrier law = cr_newton_rows_law(newton, hit->pair, row->at.at.distance);
-    row->lam = row->weight * law.force;
-    row->stiff = row->weight * law.slope;
-    row->energy = row->weight * law.energy;
+    row->law = cr_newton_rows_law(newton, hit->pair, row->at.at.distance);
+    row->lam = row->weight * row->law.force;
+    row->stiff = row->weight * row->law.slope;
+    row->energy = row->weight * row->law.energy;
     row->excess = hit->fades ? excess_of(newton, row) : 0.0;
+    row->press = 0.0;
     if (row->mu > 0.0) {
+        row->press = cr_newton_rub_load(newton, row);
         cr_row_slip_make(&row->slip, &row->at, newton->stick);
         return find_dual(newton, row);
     }
@@ -247,6 +251,8 @@ carom_status cr_newton_rows_recall(cr_newton* newton)
                                    .pair = i,
                                    .points = of->points,
                                    .weight = of->weight,
+                                   .rub = of->rub,
+                                   .over = of->over,
                                    .fades = features->kind == CR_PAIR_EE && of->points == 15 &&
                                             cr_parallel_edges_fade(x),
                                    .straight = of->straight};
@@ -358,7 +364,7 @@ double cr_newton_rows_friction(const cr_newton* newton, const cr_newton_rows* ro
         }
         const cr_vec3 t = cr_vec3_add_scaled(row->slip.tau, share, slip_change(&row->at, d));
         const double size = cr_vec3_norm(t);
-        sum += row->mu * row->lam *
+        sum += row->mu * row->press *
                (size >= e ? size - e / 3.0 : size * size * (1.0 - size / (3.0 * e)) / e);
     }
     return sum;
@@ -389,11 +395,12 @@ carom_status cr_newton_rows_keep(cr_newton* newton)
         const double reach = lever[0] + lever[1] > 0.0 ? lever[0] / (lever[0] + lever[1]) : 0.5;
         const cr_newton_contact contact = {
             .candidate = row->pair,
-            .part = {row->points, row->straight, row->weight},
+            .part = {row->points, row->straight, row->weight, row->rub, row->over},
             .key = row->key,
             .at = row->at.at,
             .gap = row->gap,
             .lam = row->lam,
+            .press = row->press,
             .place = cr_vec3_add(cr_vec3_scale(reach - 1.0, a), cr_vec3_scale(reach, b)),
             .dual = row->slip.s,
             .sign = row->sign};

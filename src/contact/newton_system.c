@@ -1,19 +1,20 @@
 // The residual and its Jacobian.
 //
-//   F = M (z - zt) + h^2 dE + sum_c [ -lam (a - mu f) + e Q ],   a = dD/dz,  f = Gamma^T s
+//   F = M (z - zt) + h^2 dE + sum_c [ -lam a + mu L f + e Q ],   a = dD/dz,  f = Gamma^T s
 //
-// lam = h^2 k F(s) times the weight of the row (newton_hits.c); e Q is there for nearly parallel
+// lam = h^2 k F(s) times the weight of the row (newton_hits.c), L what of it friction goes with
+// (newton_rub.h); e Q is there for nearly parallel
 // edges, whose weight changes with the unknowns (newton_fade.h). With stiff = -dlam/dD and, far
 // from the solution, everything but z in the rows held,
 //
-//   J = M + h^2 d2E + sum_c Gamma^T [ stiff (n - mu s) n^T + mu lam W (1 - n n^T) ] Gamma.
+//   J = M + h^2 d2E + sum_c Gamma^T [ stiff n n^T + mu s (dL/dD) n^T + mu L W (1 - n n^T) ] Gamma.
 //
 // W = weight (1 - psi' w t^T/|t|) is the derivative of the friction direction with the row's own
 // unknown w in the place that Newton on the slip t alone would give to t/|t|; both are the same at
 // the solution. Near the solution the turning of n, of the contact points and of the bodies is in
 // J as well (row.h), and J is exact.
 #include "contact/newton_fade.h"
-#include "contact/newton_inside.h"
+#include "contact/newton_rub.h"
 #include "contact/parallel_edges.h"
 #include <string.h>
 
@@ -62,8 +63,8 @@ void cr_newton_system_force(const cr_newton_row* row, double out[CR_ROW_DOFS])
         cr_newton_system_fading(row, pull);
     }
     for (int32_t i = 0; i < row->at.offset[row->at.block_count]; i++) {
-        const double rub = row->mu > 0.0 ? row->mu * row->slip.force[i] : 0.0;
-        out[i] = row->excess * pull[i] - row->lam * (row->at.grad[i] - rub);
+        const double rub = row->mu > 0.0 ? row->mu * row->press * row->slip.force[i] : 0.0;
+        out[i] = row->excess * pull[i] - row->lam * row->at.grad[i] + rub;
     }
 }
 
@@ -71,7 +72,7 @@ static void add_row_gradient(cr_newton* newton, const cr_newton_row* row)
 {
     add_to(newton, &row->at, -row->lam, row->at.grad);
     if (row->mu > 0.0) {
-        add_to(newton, &row->at, row->mu * row->lam, row->slip.force);
+        add_to(newton, &row->at, row->mu * row->press, row->slip.force);
     }
     if (row->fades) {
         double pull[CR_ROW_DOFS];
@@ -81,7 +82,7 @@ static void add_row_gradient(cr_newton* newton, const cr_newton_row* row)
     for (int32_t b = 0; b < row->at.block_count; b++) {
         if (row->at.size[b] > 0) {
             newton->block.items[row->at.block[b]].force +=
-                fabs(row->lam) * (1.0 + row->mu) * fabs(row->at.share[b]);
+                (fabs(row->lam) + row->mu * fabs(row->press)) * fabs(row->at.share[b]);
         }
     }
 }
@@ -273,13 +274,14 @@ static void add_row_flat(cr_newton* newton, const cr_newton_row* row, int symmet
     const cr_vec3 n = row->at.at.n;
     cr_mat3 d = cr_mat3_scale(row->stiff, cr_mat3_outer(n, n));
     if (symmetric && row->weight < 0.0) {
-        return; // a matrix that has to be positive
+        d = (cr_mat3){0}; // a matrix that has to be positive
     }
     if (row->mu > 0.0 && symmetric) {
-        d = cr_mat3_add_scaled(d, row->mu * row->lam * row->slip.weight, across(n));
+        d = cr_mat3_add_scaled(d, row->mu * row->press * row->slip.weight, across(n));
     } else if (row->mu > 0.0) {
-        d = cr_mat3_add_scaled(d, -row->mu * row->stiff, cr_mat3_outer(row->slip.s, n));
-        d = cr_mat3_add_scaled(d, row->mu * row->lam,
+        d = cr_mat3_add_scaled(d, -row->mu * row->rub * row->law.slope,
+                               cr_mat3_outer(row->slip.s, n));
+        d = cr_mat3_add_scaled(d, row->mu * row->press,
                                cr_mat3_mul(direction_rate(newton, row), across(n)));
     }
     add_flat(newton, &row->at, d);
@@ -369,7 +371,7 @@ static void add_point_potential(const cr_row* row, double factor, const cr_paral
 }
 
 // What the weight of nearly parallel edges adds beyond the terms at that weight (newton_fade.h):
-//     sum_s q_s [ -L_s (a_s - mu f_s) Q^T - L_s Q a_s^T ] + e dQ.
+//     sum_s q_s [ -L_s a_s Q^T - L_s Q a_s^T ] + mu S f Q^T + e dQ,  S the load of friction by m.
 static void add_fading(const cr_newton* newton, const cr_newton_row* row,
                        double m[CR_ROW_DOFS][CR_ROW_DOFS])
 {
@@ -383,9 +385,9 @@ static void add_fading(const cr_newton* newton, const cr_newton_row* row,
         const double load = term[i].q * term[i].load;
         add_outer(n, -load, term[i].at.grad, q, m);
         add_outer(n, -load, q, term[i].at.grad, m);
-        if (row->mu > 0.0) {
-            add_outer(n, row->mu * load, term[i].slip.force, q, m);
-        }
+    }
+    if (row->mu > 0.0) {
+        add_outer(n, row->mu * cr_newton_fade_rub(row, term, count), row->slip.force, q, m);
     }
     add_point_potential(&row->at, row->excess, &edges, m);
 }
@@ -406,8 +408,10 @@ void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
     if (row->mu > 0.0) {
         cr_row_slip slip = row->slip;
         slip.ds = direction_rate(newton, row);
-        cr_row_add_friction(&row->at, &curve, &slip, row->mu * row->lam, m);
-        add_outer(n, -row->mu * row->stiff, row->slip.force, row->at.grad, m);
+        cr_row_add_friction(&row->at, &curve, &slip, row->mu * row->press, m);
+        double rise[CR_ROW_DOFS];
+        cr_newton_rub_slope(newton, row, rise);
+        add_outer(n, row->mu, row->slip.force, rise, m);
     }
     if (row->fades) {
         add_fading(newton, row, m);
@@ -431,7 +435,7 @@ static void add_row_curved(cr_newton* newton, const cr_newton_row* row)
     scatter(newton, &row->at, m);
     if (row->mu > 0.0) {
         add_flat(newton, &row->at,
-                 cr_mat3_scale(row->mu * row->lam * row->slip.weight, across(row->at.at.n)));
+                 cr_mat3_scale(row->mu * row->press * row->slip.weight, across(row->at.at.n)));
     }
 }
 

@@ -22,10 +22,11 @@ typedef struct cr_record_node {
 
 // A contact that carried a load, or stood beside one that did, with the numbers it had.
 typedef struct cr_record_row {
-    cr_candidate candidate;   // its compliance and room are the row's own
-    double lam;               // kg m
-    double say;               // 0..1, how much of a contact of its own it was
-    int32_t points, straight; // see cr_newton_recalled
+    cr_candidate candidate; // its compliance and room are the row's own
+    double lam;             // kg m
+    double say;             // 0..1, how much of a contact of its own it was
+    double rub;
+    int32_t points, straight, over; // see cr_newton_recalled
 } cr_record_row;
 
 // One part of an island's step.

@@ -191,8 +191,8 @@ static carom_status keep_contacts(cr_sim* sim, cr_worker* worker, int32_t index,
                      cr_body_set_owner(&sim->model->bodies, lone, c->pair.v[3])},
             .point = contacts[i].place,
             .normal = n,
-            .impulse = cr_vec3_scale(contacts[i].lam / h,
-                                     cr_vec3_add_scaled(n, -c->friction, contacts[i].dual)),
+            .impulse = cr_vec3_add_scaled(cr_vec3_scale(contacts[i].lam / h, n),
+                                          -c->friction * contacts[i].press / h, contacts[i].dual),
             .island = index};
         const cr_contact_memory memory = {contacts[i].key, contacts[i].lam / (h * h),
                                           cr_vec3_scale(contacts[i].sign, contacts[i].dual)};
@@ -216,6 +216,8 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
         const cr_record_row row = {.candidate = worker->candidate[contacts[i].candidate],
                                    .lam = contacts[i].lam,
                                    .say = contacts[i].part.weight,
+                                   .rub = contacts[i].part.rub,
+                                   .over = contacts[i].part.over,
                                    .points = contacts[i].part.points,
                                    .straight = contacts[i].part.straight};
         status = cr_array_push(&record->row, row) ? CAROM_OK : CAROM_ERR_MEMORY;
