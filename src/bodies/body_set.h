@@ -27,11 +27,11 @@ enum {
 typedef struct cr_body_set {
     int32_t body_count, vertex_count, frame_count, node_count;
     // bodies
-    uint8_t* kind;       // [body_count] cr_body_kind
-    int32_t* frame;      // [body_count] its frame, -1 for cloth
-    int32_t* vertex;     // [body_count+1] first vertex
-    double* radius;      // [body_count] m, its thickness: the body is its mesh rounded by it
-    double* width;       // [body_count] m, of the contact layer around that; 0 where contacts are hard
+    uint8_t* kind;   // [body_count] cr_body_kind
+    int32_t* frame;  // [body_count] its frame, -1 for cloth
+    int32_t* vertex; // [body_count+1] first vertex
+    double* radius;  // [body_count] m, its thickness: the body is its mesh rounded by it
+    double* width;   // [body_count] m, of the contact layer around that; 0 where contacts are hard
     double* stiffness;   // [body_count] m/s^2, what presses a contact halfway down its layer
     double* friction;    // [body_count] Coulomb coefficient
     double* restitution; // [body_count] 0..1

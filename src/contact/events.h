@@ -36,8 +36,8 @@ typedef struct cr_events_task {
     int32_t candidate_count;
     const cr_candidate* candidate;
     const cr_closest* closest; // [candidate_count] at the start; NULL: not known
-    const uint8_t* corner;     // [vertex_count] 0: this vertex hits nothing, see corners.h; NULL: all
-    const int32_t* like;       // [body_count] a body with the same p, to the bit; NULL: itself
+    const uint8_t* corner; // [vertex_count] 0: this vertex hits nothing, see corners.h; NULL: all
+    const int32_t* like;   // [body_count] a body with the same p, to the bit; NULL: itself
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed and kinematic vertices at time 0
     const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1; straight in between
     double from, to;           // 0..1, the part of that motion that belongs to this step

@@ -2,9 +2,9 @@
 #include "core/memory.h"
 #include <string.h>
 
-// Below this residual, or after a step shorter than this part of the free motion, the linear model
-// is good enough for the curvature of the gaps to help; far from the solution it makes more
-// iterations of fewer.
+// Below this residual, or where no more than this part of the free motion was taken of the last
+// step, the linear model is good enough for the curvature of the gaps to help; far from the
+// solution it makes more iterations of fewer.
 static const double curved_below = 0.1, curved_step = 1e-2;
 // Steps of sheets longer than this part of the free motion are taken with a symmetric matrix, whose
 // factor tells whether it is positive; shorter ones with the exact one.
@@ -20,8 +20,9 @@ static const double judged_above = 1e-3;
 static const double step_tolerance = 0.1;
 // An exact step that makes the residual so many times larger led past a kink or to a saddle.
 static const double stall = 2.0;
-// A step this much shorter than the free motion is round-off.
-static const double noise = 1e-13;
+// A step this much shorter than the free motion is round-off, and so is one of a few times the
+// round-off of places, where forces that balance hold everything.
+static const double noise = 1e-13, grains = 8.0;
 // Blending towards tension, when a factor is refused and after one that is not.
 static const double first_tension = 0.25, least_tension = 0.05;
 // Armijo's share of the descent that a shortened step has to bring.
@@ -114,7 +115,8 @@ static carom_status try_solve(cr_newton* newton, int exact, int symmetric)
 static carom_status solve_bodies(cr_newton* newton, double residual)
 {
     carom_status status = CAROM_ERR_NOT_POSITIVE;
-    if (residual < curved_below || newton->size < curved_step * newton->scale) {
+    const double went = newton->least_share * newton->size;
+    if (residual < curved_below || went < curved_step * newton->scale) {
         status = try_solve(newton, 1, 0);
     }
     if (status == CAROM_ERR_NOT_POSITIVE) {
@@ -252,6 +254,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->flat = 0;
     newton->exact = newton->cuts = 0;
     newton->size = HUGE_VAL;
+    newton->least_share = 1.0;
     newton->tension = 0.0;
     newton->row.count = newton->base.count = newton->dual.count = 0;
     carom_status status = cr_newton_setup(newton);
@@ -291,14 +294,19 @@ static void finish(cr_newton* newton)
     }
 }
 
+static int is_round_off(const cr_newton* newton, double size)
+{
+    return size <= noise * newton->scale + grains * newton->grain;
+}
+
 // Solved when the forces balance, or when the last step was Newton's own and too short to matter.
 static int is_solved(const cr_newton* newton, double residual, double size)
 {
     const double tolerance = newton->task->tolerance;
     const int whole = newton->least_share >= 1.0 && newton->cuts == 0 && newton->along == 1.0;
-    return newton->along == 1.0 && (residual <= tolerance ||
-                                    (whole && size <= step_tolerance * tolerance * newton->scale) ||
-                                    size <= noise * newton->scale);
+    const int exact =
+        residual <= tolerance || (whole && size <= step_tolerance * tolerance * newton->scale);
+    return newton->along == 1.0 && (exact || is_round_off(newton, size));
 }
 
 carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
@@ -308,7 +316,7 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
     double size = HUGE_VAL;
     while (status == CAROM_OK) {
         const double residual = cr_newton_system_gradient(newton);
-        newton->report.residual = residual;
+        newton->report.residual = is_round_off(newton, size) ? 0.0 : residual;
         if (is_solved(newton, residual, size)) {
             finish(newton);
             status = cr_newton_rows_keep(newton);

@@ -90,7 +90,7 @@ typedef struct cr_newton_report {
     int32_t row_count;    // contacts that carry a force
     int32_t over_margin;  // steps of a body or node that were cut off at their margin
     int32_t queries;      // of the broad phase, after the first
-    double residual;      // of the last iterate, relative to the forces on each body
+    double residual;      // of the last iterate, relative to the forces on each body; 0: round-off
     double least_gap;     // m, over all candidates at the end: distance - thickness
 } cr_newton_report;
 

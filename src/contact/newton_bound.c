@@ -86,7 +86,7 @@ static void trial_z(const cr_newton* newton, const cr_newton_block* block, doubl
 // Candidates were searched within the margins alone: no iterate leaves its own.
 static void keep_margin(cr_newton* newton, cr_newton_block* block)
 {
-    double z[6];
+    double z[6] = {0};
     trial_z(newton, block, z);
     double off = off_path(newton, block, z);
     if (off <= block->margin) {
@@ -124,7 +124,7 @@ static void place_trial(cr_newton* newton)
             continue;
         }
         if (last != point->block) {
-            double z[6];
+            double z[6] = {0};
             trial_z(newton, block, z);
             const cr_rot rot = cr_rot_make(cr_vec3_load(z));
             r = cr_mat3_mul(block->body.r_p, cr_rot_matrix(&rot));
@@ -275,7 +275,7 @@ static int leaves_margin(const cr_newton* newton)
 {
     for (int32_t b = 0; b < newton->block_count; b++) {
         const cr_newton_block* block = &newton->block.items[b];
-        double z[6];
+        double z[6] = {0};
         trial_z(newton, block, z);
         if (!(off_path(newton, block, z) <= block->margin)) {
             return 1;
@@ -291,7 +291,7 @@ static carom_status query(cr_newton* newton)
     for (int32_t b = 0; b < newton->block_count; b++) {
         const cr_newton_block* block = &newton->block.items[b];
         const double* z = newton->z + block->first;
-        double end[6];
+        double end[6] = {0};
         trial_z(newton, block, end);
         if (block->frame < 0) {
             task->motion->d[block->node] = cr_vec3_load(z);

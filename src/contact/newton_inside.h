@@ -126,6 +126,7 @@ struct cr_newton {
     double given_odometer; // m, as a block's odometer
     double stick;          // m, slips below it stick: h friction_speed
     double scale;          // m, the size of the free motion
+    double grain;          // m, the round-off of places
     double least_share;    // 0..1, of the last step, over the blocks
     int32_t cuts;          // how often the merit shortened it
     double size;           // m, the longest way that the last step asked of anything

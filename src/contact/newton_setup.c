@@ -1,4 +1,5 @@
 #include "contact/newton_inside.h"
+#include <float.h>
 #include <string.h>
 
 // What a locked frame may still turn about: I - sum a a^T over the locked world axes a, seen in the
@@ -95,6 +96,8 @@ static void number_frame(cr_newton* newton, const cr_newton_block* block)
     const double turned = block->extent * cr_vec3_norm(motion->turn[f]);
     const double moved = cr_max(cr_vec3_norm(motion->ut[f]), cr_vec3_norm(motion->guess[f]));
     newton->scale = cr_max(newton->scale, cr_max(turned, moved));
+    newton->grain =
+        cr_max(newton->grain, DBL_EPSILON * (cr_vec3_norm(motion->t0[f]) + block->extent));
 }
 
 static carom_status number_blocks(cr_newton* newton)
@@ -114,6 +117,7 @@ static carom_status number_blocks(cr_newton* newton)
         memset(newton->numbers.items, 0, sizeof(double) * 6 * n);
     }
     newton->scale = task->h * task->h * cr_vec3_norm(task->gravity);
+    newton->grain = 0.0;
     for (int32_t b = 0; b < newton->block_count; b++) {
         const cr_newton_block* block = &newton->block.items[b];
         newton->sizes.items[b] = block->size;
@@ -128,6 +132,8 @@ static carom_status number_blocks(cr_newton* newton)
         cr_vec3_store(newton->target + block->first, aim);
         cr_vec3_store(newton->d + block->first, drift);
         newton->scale = cr_max(newton->scale, cr_max(cr_vec3_norm(aim), cr_vec3_norm(drift)));
+        newton->grain =
+            cr_max(newton->grain, DBL_EPSILON * cr_vec3_norm(task->motion->x0[block->node]));
     }
     return CAROM_OK;
 }

@@ -235,7 +235,7 @@ static void add_flat(cr_newton* newton, const cr_row* row, cr_mat3 d)
             if (ni == 0 || nj == 0 || (newton->matrix.symmetric && j > i)) {
                 continue;
             }
-            double part[36];
+            double part[36] = {0};
             put(part, nj, ni - 3, nj - 3, row->share[i] * row->share[j], d);
             const cr_mat3 dj = nj == 6 ? cr_mat3_mul(d, turn[j]) : d;
             if (nj == 6) {
@@ -295,7 +295,7 @@ static void scatter(cr_newton* newton, const cr_row* row, double m[CR_ROW_DOFS][
             if (ni == 0 || nj == 0 || (newton->matrix.symmetric && j > i)) {
                 continue;
             }
-            double part[36];
+            double part[36] = {0};
             for (int32_t r = 0; r < ni; r++) {
                 memcpy(part + r * nj, m[row->offset[i] + r] + row->offset[j],
                        (size_t)nj * sizeof(double));

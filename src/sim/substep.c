@@ -330,7 +330,10 @@ void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
             return;
         }
         at += size;
-        result->strayed |= cr_expect_missed(sim, worker);
+        if (cr_expect_missed(sim, worker)) { // what it may meet out there was not looked for
+            result->narrow = 1;
+            return;
+        }
         if (halvings > first && (at & (2 * size - 1)) == 0) {
             halvings--;
         }
