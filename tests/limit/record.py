@@ -93,8 +93,9 @@ SCENES = {
         ["high.mass", "low.mass", "high.force"]), {"low": [0, 0, 1], "middle": [0, 0, 2], "high": [0, 0, 3]}),
     **{f"{turn}{word}": (f"a box lands on a{'n' if turn == 'edge' else ''} {turn} with restitution {e:g}", landing(turn, e, seconds), {})
        for turn, seconds in (("face", 0.4), ("edge", 0.3), ("corner", 0.3)) for word, e in (("", 0.0), ("-bounce", 0.5))},
-    "push": ("one box pushes another along a floor", scene(
-        0.4, [floor(), box("one", [0, 0, on_floor(0.12)], force=[25, 0, 0]), box("two", [0.2 + 2 * THICK + 0.01, 0, on_floor(0.12)])],
+    "push": ("one box pushes another, larger one along a floor", scene(
+        0.4, [floor(), box("one", [0, 0, on_floor(0.12)], force=[30, 0, 0]),
+              box("two", [0.2 + 2 * THICK + 0.01, 0, on_floor(0.16)], (0.2, 0.2, 0.16), density=300)],
         {"one": [0.1, 0, 0], "two": [0.5, 0, 0]}, ["one.force", "one.mass", "two.mass", "two.friction"]), {"one": [0, 0, 1], "two": [0, 0, 1]}),
     "belt": ("a box on a floor that moves", scene(
         0.4, [dict(floor(), type="kinematic", script={"velocity": [0.5, 0.2, 0]}), box("box", [0, 0, on_floor(0.12)])], {"box": [0.1, 0, 0]},
@@ -111,8 +112,11 @@ SCENES = {
               box("two", [0.4, 0.03, 0.02], euler_degrees=[-30, 25, 50], velocity=[-0.8, 0, 0])], {"one": [0.1, 0, 0]},
         ["one.velocity", "one.rotation", "two.mass"], (0, 0, 0)), {}),
     "ball-on-sheet": ("a ball falls on a sheet held at its border", scene(
-        0.3, [sheet(7, [0, 0, 0], pins=[{"nodes": "border"}]), ball("ball", [0.02, 0.03, 0.13], density=100)], {"ball": [0.1, 0, 0]},
+        0.3, [sheet(7, [0, 0, 0], pins=[{"nodes": "border"}]), ball("ball", [0, 0, 0.13], density=100)], {"ball": [0.1, 0, 0]},
         ["ball.velocity", "ball.mass", "sheet.stretch"], friction=0.2), {}),
+    "ball-beside": ("a ball falls off the middle of a sheet held at its border, without friction", scene(
+        0.3, [sheet(7, [0, 0, 0], pins=[{"nodes": "border"}]), ball("ball", [0.02, 0.03, 0.13], density=100)], {"ball": [0.1, 0, 0]},
+        ["ball.velocity", "ball.mass", "sheet.stretch"], friction=0), {}),
     "drape": ("a sheet of 8 x 8 nodes falls over a ball", scene(
         0.25, [sheet(8, [0.013, 0.008, 0.12], euler_degrees=[3, 5, 10]), dict(ball("ball", [0, 0, 0]), type="fixed")],
         {"sheet": (9, [0.1, 0, 0])}, ["sheet.velocity", "sheet.density", "sheet.stretch"], friction=0.2, dt=0.005), {}),
@@ -141,7 +145,8 @@ def measure(program, what, room):
         states.append({"steps": steps * k // 4, "relaxed": run["eased"],
                        "bodies": {name: body for name, body in run["final"].items() if name != "floor"}})
     grad = told(program, "grad", path)
-    return {"states": states, "objective": grad["objective"], "gradient": {p["name"]: p["gradient"] for p in grad["parameters"]}}
+    return {"states": states, "objective": grad["objective"], "gradient": {p["name"]: p["gradient"] for p in grad["parameters"]},
+            "value": {p["name"]: p["value"] for p in grad["parameters"]}}
 
 
 def main():
