@@ -3,6 +3,7 @@
 tests/data/hard_law/, one file each. limit.py holds contacts of ever less width against them. Run it only with a program that
 has that law."""
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,6 @@ def scene(seconds, bodies, loss, parameters, gravity=(0, 0, -9.81), friction=0.4
 
 def leaning(degrees):
     """Gravity as on an incline that goes down along x."""
-    import math
     a = math.radians(degrees)
     return [9.81 * math.sin(a), 0, -9.81 * math.cos(a)]
 
@@ -62,6 +62,19 @@ def landing(turn, restitution, seconds):
     return scene(seconds, [floor(), box("box", [0, 0, on_floor(height, 0.1)], euler_degrees=tilt, velocity=[0.3, 0.1, -0.5],
                                         restitution=restitution)],
                  {"box": [0.1, 0, 0]}, ["box.velocity", "box.position", "box.mass"] + (["box.restitution"] if restitution else []))
+
+
+def pushing(friction):
+    """The faces are of two sizes: which corner meets what does not hang on round-off."""
+    return dict(scene(0.4, [floor(), box("one", [0, 0, on_floor(0.12)], force=[30, 0, 0]),
+                            box("two", [0.2 + 2 * THICK + 0.01, 0, on_floor(0.16)], (0.2, 0.2, 0.16), density=300)],
+                      {"one": [0.1, 0, 0], "two": [0.5, 0, 0]}, ["one.force", "one.mass", "two.mass", "two.friction"]),
+                pairs=[{"between": ["one", "two"], "friction": friction}])
+
+
+def sheet_and_ball(place, friction):
+    return scene(0.3, [sheet(7, [0, 0, 0], pins=[{"nodes": "border"}]), ball("ball", place, density=100)], {"ball": [0.1, 0, 0]},
+                 ["ball.velocity", "ball.mass", "sheet.stretch"], friction=friction)
 
 
 # {name: (what it is, scene, {body: how many widths of a layer it starts farther up, as a vector})}: what starts in touch has to
@@ -93,10 +106,8 @@ SCENES = {
         ["high.mass", "low.mass", "high.force"]), {"low": [0, 0, 1], "middle": [0, 0, 2], "high": [0, 0, 3]}),
     **{f"{turn}{word}": (f"a box lands on a{'n' if turn == 'edge' else ''} {turn} with restitution {e:g}", landing(turn, e, seconds), {})
        for turn, seconds in (("face", 0.4), ("edge", 0.3), ("corner", 0.3)) for word, e in (("", 0.0), ("-bounce", 0.5))},
-    "push": ("one box pushes another, larger one along a floor", scene(
-        0.4, [floor(), box("one", [0, 0, on_floor(0.12)], force=[30, 0, 0]),
-              box("two", [0.2 + 2 * THICK + 0.01, 0, on_floor(0.16)], (0.2, 0.2, 0.16), density=300)],
-        {"one": [0.1, 0, 0], "two": [0.5, 0, 0]}, ["one.force", "one.mass", "two.mass", "two.friction"]), {"one": [0, 0, 1], "two": [0, 0, 1]}),
+    "push": ("one box pushes another, larger one along a floor", pushing(0), {"one": [0, 0, 1], "two": [0, 0, 1]}),
+    "push-rubbing": ("one box pushes another, with friction between the two", pushing(0.4), {"one": [0, 0, 1], "two": [0, 0, 1]}),
     "belt": ("a box on a floor that moves", scene(
         0.4, [dict(floor(), type="kinematic", script={"velocity": [0.5, 0.2, 0]}), box("box", [0, 0, on_floor(0.12)])], {"box": [0.1, 0, 0]},
         ["box.velocity", "box.friction"]), {"box": [0, 0, 1]}),
@@ -111,12 +122,9 @@ SCENES = {
         0.4, [box("one", [0, 0, 0], euler_degrees=[20, 35, 15], velocity=[0.8, 0, 0]),
               box("two", [0.4, 0.03, 0.02], euler_degrees=[-30, 25, 50], velocity=[-0.8, 0, 0])], {"one": [0.1, 0, 0]},
         ["one.velocity", "one.rotation", "two.mass"], (0, 0, 0)), {}),
-    "ball-on-sheet": ("a ball falls on a sheet held at its border", scene(
-        0.3, [sheet(7, [0, 0, 0], pins=[{"nodes": "border"}]), ball("ball", [0, 0, 0.13], density=100)], {"ball": [0.1, 0, 0]},
-        ["ball.velocity", "ball.mass", "sheet.stretch"], friction=0.2), {}),
-    "ball-beside": ("a ball falls off the middle of a sheet held at its border, without friction", scene(
-        0.3, [sheet(7, [0, 0, 0], pins=[{"nodes": "border"}]), ball("ball", [0.02, 0.03, 0.13], density=100)], {"ball": [0.1, 0, 0]},
-        ["ball.velocity", "ball.mass", "sheet.stretch"], friction=0), {}),
+    "ball-on-sheet": ("a ball falls on a sheet held at its border, without friction", sheet_and_ball([0, 0, 0.13], 0), {}),
+    "ball-rubbing": ("a ball falls on a sheet held at its border, with friction", sheet_and_ball([0, 0, 0.13], 0.2), {}),
+    "ball-beside": ("a ball falls beside the middle of a sheet, without friction", sheet_and_ball([0.02, 0.03, 0.13], 0), {}),
     "drape": ("a sheet of 8 x 8 nodes falls over a ball", scene(
         0.25, [sheet(8, [0.013, 0.008, 0.12], euler_degrees=[3, 5, 10]), dict(ball("ball", [0, 0, 0]), type="fixed")],
         {"sheet": (9, [0.1, 0, 0])}, ["sheet.velocity", "sheet.density", "sheet.stretch"], friction=0.2, dt=0.005), {}),
