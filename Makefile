@@ -19,7 +19,7 @@ experiments: build # the paper's experiments in full (hours), and experiments/RE
 
 benchmark: build # the figures of docs/benchmarks.md, all in one run (a quarter of an hour); QUICK=1: seconds, into build/
 	@$(if $(QUICK),,tools/setup.sh compare || true)
-	@cmake --build --preset release --target bench_factor
+	@cmake --build --preset release --target bench_factor bench_steps
 	@python=$$(tools/venv.sh $(if $(QUICK),,mujoco)) && "$$python" bench/benchmark.py $(if $(QUICK),--quick)
 
 docs: # the API reference, build/docs/html/index.html; needs doxygen

@@ -123,6 +123,23 @@ static void simulate(const carom_model* model, carom_sim* sim, const options* o,
     }
 }
 
+// As a JSON value; messages quote names.
+static void print_text(const char* text)
+{
+    if (!text) {
+        printf("null");
+        return;
+    }
+    putchar('"');
+    for (const char* c = text; *c; c++) {
+        if (*c == '"' || *c == '\\') {
+            putchar('\\');
+        }
+        putchar(*c == '\n' ? ' ' : *c);
+    }
+    putchar('"');
+}
+
 static void print(tally* t)
 {
     const int64_t n = t->steps > 0 ? t->steps : 1;
@@ -149,11 +166,8 @@ static void print(tally* t)
            (long long)t->relaxed, t->most_contacts, t->residual,
            t->least_gap < HUGE_VAL ? t->least_gap : 0.0, (long long)t->judged,
            (long long)t->crossing);
-    if (t->error) {
-        printf("\"%s\"}\n", t->error);
-    } else {
-        printf("null}\n");
-    }
+    print_text(t->error);
+    printf("}\n");
 }
 
 int main(int argc, char** argv)

@@ -22,10 +22,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "experiments"))
+import cases  # noqa: E402
 import kit  # noqa: E402  curves, tables and the machine, as the experiments show them
+import mjcf  # noqa: E402
 
 LIMIT = 240  # s of processor time that one run of a program may take
 MEMORY = 8 << 30  # bytes that it may take
+SCENE_LIMIT = 60  # s of processor time after which an ordinary scene takes no further step
 
 
 class Page:
@@ -391,10 +394,131 @@ def side_by_side(page, room):
                 "MuJoCo overlap mm"], rows)
 
 
+# ---- ordinary scenes for their whole length
+
+def bench_steps(page, room, name, n, scene, workers=1):
+    """What bench_steps tells of the scene; of one that does not start or of a step that never ends, only why."""
+    program = Path(kit.program()).parent / "bench" / "bench_steps"
+    path = scene_file(room, re.sub(r"\W+", "-", f"{name}-{n}"), scene)
+    done = subprocess.run([program, path, "--limit", str(1 if page.quick else SCENE_LIMIT), "--threads", str(workers)],
+                          capture_output=True, text=True, preexec_fn=limited)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines()
+        return {"steps": 0, "error": said[-1] if said else f"a step took more than {LIMIT - SCENE_LIMIT} s"}
+    return json.loads(done.stdout)
+
+
+def outcome(told, steps):
+    """How far the scene came, in words."""
+    if not told["error"]:
+        return "all"
+    if told["error"] == "time limit":
+        return f"{told['steps']} of {steps} in the time"
+    return f"FAILED at {told['steps']} of {steps}"
+
+
+def theirs_whole(mujoco, scene, limit):
+    """{mean ms, worst ms, deepest overlap mm, in words what went wrong} of the scene in MuJoCo; None where it has no such shapes."""
+    text = mujoco and mjcf.mjcf(scene)
+    if not text:
+        return None
+    model = mujoco.MjModel.from_xml_string(text)
+    data, taken, deepest = mujoco.MjData(model), [], 0.0
+    mjcf.throw(mujoco, model, data, scene)
+    for _ in range(round(scene["world"]["duration"] / scene["world"]["dt"])):
+        since = time.process_time()
+        mujoco.mj_step(model, data)
+        taken.append(time.process_time() - since)
+        deepest = max(deepest, -float(data.contact.dist.min())) if data.ncon else deepest
+        if sum(taken) > limit:
+            break
+    bad = "diverged" if data.warning.number[int(mujoco.mjtWarning.mjWARN_BADQACC)] else ""
+    return {"mean": 1e3 * sum(taken) / len(taken), "worst": 1e3 * max(taken), "deepest": 1e3 * deepest, "bad": bad}
+
+
+def find_mujoco(page):
+    try:
+        import mujoco
+        return mujoco
+    except ImportError:
+        page.say("MuJoCo: not run, it is not here (`tools/venv.sh mujoco` fetches it where it can be had).")
+        return None
+
+
+ORDINARY = ["scene", "N", "h s", "steps", "mean ms", "worst ms", "iterations", "most", "split", "most sub-steps", "relaxed", "gap mm",
+            "MuJoCo mean ms", "worst ms", "overlap mm"]
+
+
+def ordinary_row(page, part, name, n, scene, told, other):
+    steps = round(scene["world"]["duration"] / scene["world"]["dt"])
+    row = [name, n, f"{scene['world']['dt']:.3g}", outcome(told, steps)]
+    if told["steps"]:
+        row += [told["mean_ms"], told["worst_ms"], told["iterations"], told["worst_iterations"], told["split"], told["most_sub_steps"],
+                told["relaxed"], 1e3 * told["least_gap_m"]]
+        for quantity, key, unit in (("mean", "mean_ms", "ms/step"), ("worst", "worst_ms", "ms"), ("iterations", "iterations", "1/step"),
+                                    ("split steps", "split", ""), ("relaxed steps", "relaxed", ""), ("least gap", "least_gap_m", "m")):
+            page.figure(part, name, n, quantity, told[key], unit)
+    else:
+        row += [""] * 8
+    if other:
+        row += [other["mean"], other["worst"], other["bad"] or other["deepest"]]
+        page.figure(part, name, n, "MuJoCo mean", other["mean"], "ms/step")
+        page.figure(part, name, n, "MuJoCo overlap", 1e-3 * other["deepest"], "m")
+    else:
+        row += [""] * 3
+    return row
+
+
+READ = ("Each scene runs for its whole length, the fall, the impact and the rest, with `contact` `barrier`, on one thread; after "
+        f"{SCENE_LIMIT} s it takes no further step. *iterations*: Newton's, of all islands of a step together. *split*: steps taken in "
+        "parts. *relaxed*: steps taken with less friction. *gap*: the least over the run beyond the layers, negative inside them. MuJoCo "
+        "in the same run, with its default contacts; *overlap*: the deepest that it reports. It has no gears, links, garments or wind as "
+        "they are here, and takes other meshes for their hulls: there it is left out.")
+
+
+def ordinary(page, room, part, heading, *words):
+    page.say(f"## {heading}", "", *words)
+    mujoco, rows, bad = find_mujoco(page), [], []
+    for name, n, scene in cases.TABLES[part](page.quick):
+        told = bench_steps(page, room, name, n, scene)
+        rows.append(ordinary_row(page, part, name, n, scene, told, theirs_whole(mujoco, scene, 1 if page.quick else SCENE_LIMIT)))
+        bad += [f"- {name} {n}: {told['error']}"] if told["error"] not in (None, "time limit") else []
+        print(" | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in rows[-1]), flush=True)
+    page.table(ORDINARY, rows)
+    if bad:
+        page.say("What failed:", "", *bad)
+
+
+def heaps(page, room):
+    ordinary(page, room, "heaps", "Heaps, walls and stacks", "Boxes of 5 to 10 cm, and what else can be heaped.", "", READ)
+
+
+def sheets(page, room):
+    ordinary(page, room, "sheets", "Sheets", "N nodes along a side; the columns are those of the heaps.")
+
+
+def mechanisms(page, room):
+    ordinary(page, room, "mechanisms", "Mechanisms", "Bodies that hold each other by their shapes alone; the columns are those of the heaps.")
+
+
 # ---- workers
 
+def ordinary_threads(page, room):
+    """Whole ordinary scenes: wall time of a step over workers, and that the scene came out alike."""
+    several = [1, 2] if page.quick else sorted({1, 2, 4, 8, os.cpu_count() or 1} & set(range(1, (os.cpu_count() or 1) + 1)))
+    rows = []
+    for name, n, scene in cases.threaded(page.quick):
+        told = {workers: bench_steps(page, room, name, n, scene, workers) for workers in several}
+        if all(t["steps"] for t in told.values()):
+            wall = [told[workers]["wall_ms"] for workers in several]
+            rows.append([f"{name} {n}", *wall, wall[0] / min(wall)])
+            for workers, ms in zip(several, wall):
+                page.figure("threads", name, n, f"whole run, wall, {workers} workers", ms, "ms/step")
+    page.say("Ordinary scenes for their whole length, forward, wall milliseconds a step:")
+    page.table(["scene", *(f"{workers} workers" for workers in several), "times as fast"], rows)
+
+
 def threads(page, room):
-    del room
     page.say("## Over threads", "",
              "Wall time, the best of three runs taken in turn. Islands are shared among workers; a single zone is factored by one of them. "
              "The results are the same bits. On a machine that has other things to do (see its load above) these figures say nothing.")
@@ -417,9 +541,11 @@ def threads(page, room):
                 page.figure("threads", name, n, f"forward processor, {w} workers", 1e3 * cpu[w], "ms/step")
                 page.figure("threads", name, n, f"backward wall, {w} workers", 1e3 * wall[w][1], "ms/step")
     page.table(["scene", "there, 1 ms", "there, 2 ms", "times as fast", "back, 1 ms", "back, 2 ms", "times as fast"], rows)
+    ordinary_threads(page, room)
 
 
-PARTS = {"gradients": gradients, "speed": speed, "coupled": coupled, "factor": factor, "mujoco": side_by_side, "threads": threads}
+PARTS = {"gradients": gradients, "speed": speed, "coupled": coupled, "factor": factor, "mujoco": side_by_side, "heaps": heaps,
+         "sheets": sheets, "mechanisms": mechanisms, "threads": threads}
 
 
 def sections(text):

@@ -9,7 +9,7 @@ python=$(tools/venv.sh)
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' || exit 77
 
 CAROM_PROGRAM=$carom "$python" bench/benchmark.py --quick --out "$room" || exit 1
-for part in gradient speed coupled factor beside threads; do
+for part in gradient speed coupled factor beside heaps sheets mechanisms threads; do
     grep -q "^$part," "$room/benchmarks.csv" || fail "benchmarks.csv has figures of $part"
 done
 for picture in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$room/benchmarks.md"); do
