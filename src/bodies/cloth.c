@@ -430,6 +430,47 @@ void cr_cloth_mass(const cr_cloth* cloth, double density, double* mass)
 
 // ---- the potential ----
 
+static double membrane_energy(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                              const double* x0, const double* x)
+{
+    return laws->linear
+               ? cr_membrane_linear_energy(rest, &laws->membrane, laws->support, x0, x)
+               : cr_membrane_energy(rest, &laws->membrane, x0, x);
+}
+
+static void membrane_gradient(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                              const double* x0, const double* x, double* g)
+{
+    if (laws->linear) {
+        cr_membrane_linear_gradient(rest, &laws->membrane, laws->support, x0, x, g);
+    } else {
+        cr_membrane_gradient(rest, &laws->membrane, x0, x, g);
+    }
+}
+
+static void membrane_hessian(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                             const double* x0, const double* x, cr_cloth_curvature curvature,
+                             double (*block)[9])
+{
+    if (laws->linear) {
+        cr_membrane_linear_hessian(rest, &laws->membrane, laws->support, x0, block);
+    } else if (curvature == CR_CLOTH_EXACT) {
+        cr_membrane_hessian(rest, &laws->membrane, x0, x, block);
+    } else {
+        cr_membrane_hessian_projected(rest, &laws->membrane, x0, x, block);
+    }
+}
+
+static void membrane_apply(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                           const double* x0, const double* x, const double* d, double* y)
+{
+    if (laws->linear) {
+        cr_membrane_linear_apply(rest, &laws->membrane, laws->support, x0, d, y);
+    } else {
+        cr_membrane_apply(rest, &laws->membrane, x0, x, d, y);
+    }
+}
+
 double cr_cloth_energy(const cr_cloth* cloth, const cr_cloth_material* material,
                        const cr_cloth_step* step, const double* x)
 {
@@ -438,9 +479,9 @@ double cr_cloth_energy(const cr_cloth* cloth, const cr_cloth_material* material,
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
-        sum += cr_membrane_energy(&cloth->rest[f], &laws.membrane, x0, now);
+        sum += membrane_energy(&cloth->rest[f], &laws, x0, now);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);
             sum += cr_drag_energy(&laws.drag, &air, now);
@@ -472,9 +513,9 @@ void cr_cloth_gradient(const cr_cloth* cloth, const cr_cloth_material* material,
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
-        cr_membrane_gradient(&cloth->rest[f], &laws.membrane, x0, now, out);
+        membrane_gradient(&cloth->rest[f], &laws, x0, now, out);
         cr_cloth_scatter(node, 3, factor, out, g);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);
@@ -529,13 +570,9 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const int32_t* pair = cloth->face_pair + 6 * (size_t)f;
         const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
-        if (curvature == CR_CLOTH_EXACT) {
-            cr_membrane_hessian(&cloth->rest[f], &laws.membrane, x0, now, b);
-        } else {
-            cr_membrane_hessian_projected(&cloth->rest[f], &laws.membrane, x0, now, b);
-        }
+        membrane_hessian(&cloth->rest[f], &laws, x0, now, curvature, b);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);
             const cr_mat3 d = cr_drag_hessian(&laws.drag, &air);
@@ -566,7 +603,7 @@ void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         const double most = factor * cr_membrane_buckle(&cloth->rest[f], &laws.membrane, x0, now);
         for (int a = 0; a < 3; a++) {
@@ -584,10 +621,10 @@ void cr_cloth_apply(const cr_cloth* cloth, const cr_cloth_material* material,
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         cr_cloth_gather(node, 3, d, along);
-        cr_membrane_apply(&cloth->rest[f], &laws.membrane, x0, now, along, out);
+        membrane_apply(&cloth->rest[f], &laws, x0, now, along, out);
         cr_cloth_scatter(node, 3, factor, out, y);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);

@@ -143,7 +143,7 @@ static carom_status solve_sheets(cr_newton* newton, double size, double residual
         } else if (status == CAROM_ERR_NOT_POSITIVE && curved) {
             curved = 0;
         } else if (status == CAROM_ERR_NOT_POSITIVE) {
-            if (newton->tension >= 1.0) {
+            if (newton->tension >= 1.0 || newton->task->linear) {
                 return status;
             }
             newton->tension = cr_max(first_tension, cr_min(1.0, 2.0 * newton->tension));
@@ -248,7 +248,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->task = task;
     newton->report = (cr_newton_report){.least_gap = HUGE_VAL, .residual = HUGE_VAL};
     newton->first_collect = 1;
-    newton->own_stress = 1;
+    newton->own_stress = !task->linear;
     newton->flat = 0;
     newton->exact = newton->cuts = 0;
     newton->size = HUGE_VAL;

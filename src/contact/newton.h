@@ -38,6 +38,7 @@ typedef struct cr_newton_task {
     const double* node_velocity; // [3*node_count] m/s at the start
     cr_vec3 wind;                // m/s
     cr_vec3 gravity;             // m/s^2, the size of what the residual is compared with
+    int32_t linear;              // nonzero: sheets resist as their quadratic model at the start
     int32_t frame_count;         // members
     const int32_t* frame;        // rigid frames, ascending
     int32_t member_sheet_count;

@@ -5,7 +5,8 @@
 // which takes the place of the strain's stress in the geometric stiffness alone. After a step a d
 // it goes to what the step predicted, S + a (S(z) + C B(z) d - S), and at the solution both agree:
 // the gradient is always the true one, and the last steps are Newton's. Where compression makes the
-// matrix indefinite, `tension` (0..1) blends S towards its tensile part, which never does.
+// matrix indefinite, `tension` (0..1) blends S towards its tensile part, which never does. Sheets
+// that are linear have one matrix all along, and nothing of this.
 #include "contact/newton_inside.h"
 #include <string.h>
 
@@ -63,7 +64,8 @@ cr_cloth_step cr_newton_sheet_step(const cr_newton_task* task, int32_t member)
     return (cr_cloth_step){.h = task->h,
                            .wind = {task->wind.x, task->wind.y, task->wind.z},
                            .x0 = &task->motion->x0[first].x,
-                           .v0 = task->node_velocity + 3 * (ptrdiff_t)first};
+                           .v0 = task->node_velocity + 3 * (ptrdiff_t)first,
+                           .linear = task->linear};
 }
 
 double cr_newton_sheet_energy(const cr_newton* newton)
@@ -123,21 +125,6 @@ carom_status cr_newton_sheet_pattern(cr_newton* newton)
         at += node_count(task, i);
     }
     return CAROM_OK;
-}
-
-// The eigenvalues of S below 0 set to 0.
-static cr_membrane_sym tensile(cr_membrane_sym s)
-{
-    if (s.uu >= 0.0 && s.vv >= 0.0 && s.uu * s.vv >= s.uv * s.uv) {
-        return s;
-    }
-    const double mean = 0.5 * (s.uu + s.vv), half = 0.5 * (s.uu - s.vv);
-    const double r = sqrt(half * half + s.uv * s.uv), high = mean + r, low = mean - r;
-    if (!(high > 0.0)) {
-        return (cr_membrane_sym){0, 0, 0};
-    }
-    const double t = high / (high - low);
-    return (cr_membrane_sym){t * (s.uu - low), t * (s.vv - low), t * s.uv};
 }
 
 // What a face's stress is at places x of the sheet's nodes, and how the face is deformed there.
@@ -209,7 +196,7 @@ static void replace_stress(const cr_newton* newton, int32_t member, int32_t firs
     const double hh = newton->task->h * newton->task->h, t = newton->tension;
     for (int32_t f = 0; f < at.sheet->face_count; f++) {
         const cr_membrane_sym true_stress = face_stress(&at, f, deform(at.sheet, f, at.x));
-        const cr_membrane_sym pulled = tensile(own[f]);
+        const cr_membrane_sym pulled = cr_membrane_tension(own[f]);
         const cr_membrane_sym change = {own[f].uu + t * (pulled.uu - own[f].uu) - true_stress.uu,
                                         own[f].vv + t * (pulled.vv - own[f].vv) - true_stress.vv,
                                         own[f].uv + t * (pulled.uv - own[f].uv) - true_stress.uv};
@@ -262,6 +249,9 @@ void cr_newton_sheet_hessian(cr_newton* newton)
 
 void cr_newton_sheet_stress_begin(cr_newton* newton)
 {
+    if (!newton->own_stress) {
+        return;
+    }
     int32_t at = 0, face = 0;
     for (int32_t i = 0; i < newton->task->member_sheet_count; i++) {
         const face_at here = face_at_make(newton, i, at);
@@ -288,7 +278,7 @@ static void gather_step(const cr_newton* newton, int32_t first_node, int32_t cou
 
 void cr_newton_sheet_stress_keep(cr_newton* newton)
 {
-    if (newton->stress.count > 0) {
+    if (newton->own_stress && newton->stress.count > 0) {
         memcpy(newton->stress_base.items, newton->stress.items,
                (size_t)newton->stress.count * sizeof *newton->stress.items);
     }
@@ -296,6 +286,9 @@ void cr_newton_sheet_stress_keep(cr_newton* newton)
 
 void cr_newton_sheet_stress_follow(cr_newton* newton, double part)
 {
+    if (!newton->own_stress) {
+        return;
+    }
     int32_t at = 0, face = 0;
     for (int32_t i = 0; i < newton->task->member_sheet_count; i++) {
         const face_at here = face_at_make(newton, i, at);

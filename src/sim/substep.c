@@ -124,6 +124,7 @@ cr_newton_task cr_substep_task(cr_sim* sim, const cr_worker* worker, double h, d
                             .node_velocity = sim->next.xv,
                             .wind = cr_vec3_load(model->world.wind),
                             .gravity = cr_vec3_load(model->world.gravity),
+                            .linear = model->world.elasticity == CR_ELASTICITY_LINEARIZED,
                             .frame_count = worker->frame.count,
                             .frame = worker->frame.items,
                             .member_sheet_count = worker->sheet.count,
