@@ -130,11 +130,13 @@ static carom_status solve_sheets(cr_newton* newton, double size, double residual
     const int stalls = newton->cuts > 0 || (newton->exact && residual > stall * newton->before);
     newton->before = residual;
     newton->exact = size < exact_below * newton->scale && !stalls;
+    const int cheap = newton->task->budget > 0;
     if (newton->exact) {
         newton->tension = 0.0;
         status = try_solve(newton, 1, 0);
         newton->exact = status == CAROM_OK;
     }
+    newton->tension = cheap ? 1.0 : newton->tension;
     int curved = size < curved_sheet_below * newton->scale;
     while (status == CAROM_ERR_NOT_POSITIVE) {
         status = try_solve(newton, curved, 1);
@@ -291,6 +293,15 @@ static void finish(cr_newton* newton)
     }
 }
 
+// No iterate intersects anything, so that one at which everything given has moved all its way can
+// be taken, solved or not.
+static int is_spent(const cr_newton* newton, double residual)
+{
+    const int32_t budget = newton->task->budget;
+    return budget > 0 && newton->report.iterations >= budget && newton->along == 1.0 &&
+           residual < HUGE_VAL;
+}
+
 // Solved when the forces balance, or when the last step was Newton's own and too short to matter.
 static int is_solved(const cr_newton* newton, double residual, double size)
 {
@@ -309,7 +320,9 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
     while (status == CAROM_OK) {
         const double residual = cr_newton_system_gradient(newton);
         newton->report.residual = residual;
-        if (is_solved(newton, residual, size)) {
+        const int solved = is_solved(newton, residual, size);
+        if (solved || is_spent(newton, residual)) {
+            newton->report.unfinished = !solved;
             finish(newton);
             status = cr_newton_rows_keep(newton);
             break;

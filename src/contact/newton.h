@@ -67,6 +67,7 @@ typedef struct cr_newton_task {
     double* node_wish;     // [3*node_count] m
     double friction_speed; // m/s
     int32_t max_iterations;
+    int32_t budget;           // iterations after which the iterate is taken as it is; 0: never
     double tolerance;         // relative residual
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
 } cr_newton_task;
@@ -91,6 +92,7 @@ typedef struct cr_newton_report {
     int32_t row_count;    // contacts that carry a force
     int32_t over_margin;  // steps of a body or node that were cut off at their margin
     int32_t queries;      // of the broad phase, after the first
+    int32_t unfinished;   // nonzero: taken with that residual, for the budget was spent
     double residual;      // of the last iterate, relative to the forces on each body
     double least_gap;     // m, over all candidates at the end: distance - thickness
 } cr_newton_report;

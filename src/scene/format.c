@@ -109,6 +109,10 @@ static const cr_field world_fields[] = {
              0 TO 30)},
     {INTEGER("max_iterations", numbers.max_iterations, "Newton iterations of one zone", 60,
              1 TO 1000000)},
+    {INTEGER("iteration_budget", numbers.iteration_budget,
+             "Newton iterations after which a zone ends where it is, which intersects nothing but "
+             "has no gradient; 0: only when solved; contact \"barrier\"",
+             0, 0 TO 1000000)},
     {CHOICE("zones", numbers.one_zone,
             "what is solved together: what touches, or everything (for comparison)", 0,
             zone_names)},

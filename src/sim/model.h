@@ -29,6 +29,7 @@ typedef struct cr_world {
     int32_t max_events;    // impacts of one body in one step before the rest is taken inelastically
     int32_t max_halvings;  // a step is split into at most 2^max_halvings parts
     int32_t max_iterations; // Newton iterations of one zone
+    int32_t iteration_budget; // of one zone, then its iterate is taken as it is; 0: none
     int32_t contact;        // cr_contact_law
     int32_t elasticity;     // cr_elasticity
     int32_t one_zone;       // nonzero: everything is one zone, for comparison

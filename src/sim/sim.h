@@ -30,6 +30,7 @@ typedef struct cr_step_report {
     double least_gap; // m, distance - thickness over all candidates; HUGE_VAL: none
     double residual;  // the largest, relative
     int32_t eased;    // islands whose friction had to be lessened
+    int32_t unfinished; // islands that were taken as they were when their budget was spent
 } cr_step_report;
 
 typedef struct cr_sim cr_sim;
