@@ -594,6 +594,20 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
     }
 }
 
+void cr_cloth_blocks_apply(const cr_cloth* cloth, const double* block, const double* d, double* y)
+{
+    for (int32_t e = 0; e < cloth->pair_count; e++, block += 9) {
+        const size_t i = 3 * (size_t)cloth->pair[e][0], j = 3 * (size_t)cloth->pair[e][1];
+        for (int k = 0; k < 3; k++) {
+            const double* row = block + 3 * k;
+            y[i + k] += row[0] * d[j] + row[1] * d[j + 1] + row[2] * d[j + 2];
+            for (int l = 0; l < 3 && i != j; l++) {
+                y[j + l] += row[l] * d[i + k];
+            }
+        }
+    }
+}
+
 // Bending and air are positive by themselves.
 void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
                      const cr_cloth_step* step, const double* x, double factor, double* loss)

@@ -104,6 +104,9 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
                       const cr_cloth_step* step, const double* x, cr_cloth_curvature curvature,
                       double factor, double* block);
 
+// y [3*node_count] += the matrix of such blocks times d
+void cr_cloth_blocks_apply(const cr_cloth* cloth, const double* block, const double* d, double* y);
+
 // loss [node_count] += factor times so much that with it on the diagonal of its node the exact
 // Hessian is positive semidefinite. Not of a linear step.
 void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,

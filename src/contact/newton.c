@@ -59,6 +59,8 @@ void cr_newton_destroy(cr_newton* newton)
     cr_array_release(&newton->sheet_scratch);
     cr_array_release(&newton->stress);
     cr_array_release(&newton->stress_base);
+    cr_array_release(&newton->model);
+    cr_array_release(&newton->pull);
     cr_zone_matrix_release(&newton->matrix);
     cr_memory_free(newton);
 }

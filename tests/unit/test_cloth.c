@@ -350,6 +350,7 @@ static void test_linear_step_is_quadratic(void)
     build(&s);
     const cr_cloth_step step = step_of(&s);
     double g[3 * NODES] = {0}, start[3 * NODES] = {0}, y[3 * NODES] = {0}, along[3 * NODES];
+    double twice[3 * NODES];
     double* block = calloc(9 * (size_t)s.cloth.pair_count, sizeof *block);
     double* full = calloc((size_t)(n * n), sizeof *full);
     cr_cloth_gradient(&s.cloth, &s.material, &step, s.x, 1.0, g);
@@ -359,13 +360,16 @@ static void test_linear_step_is_quadratic(void)
     dense(&s.cloth, block, full);
     for (int i = 0; i < n; i++) {
         along[i] = s.x[i] - s.x0[i];
+        twice[i] = y[i];
     }
+    cr_cloth_blocks_apply(&s.cloth, block, s.u, twice);
     for (int i = 0; i < n; i++) {
         const double by_x = slope(energy, &s, s.x + i, 0.1);
         CHECK(by_x != 0.0);
         CHECK_NEAR(g[i], by_x, 1e-9 * (1e3 + fabs(by_x)));
         CHECK_NEAR(y[i], dot(full + i * n, s.u, n), 1e-10 * 1e4);
         CHECK_NEAR(g[i], start[i] + dot(full + i * n, along, n), 1e-10 * 1e4);
+        CHECK_NEAR(twice[i], 2 * y[i], 1e-10 * 1e4);
     }
     // at the start it is the gradient of the potential itself
     cr_cloth_step true_step = step;
