@@ -433,9 +433,8 @@ void cr_cloth_mass(const cr_cloth* cloth, double density, double* mass)
 static double membrane_energy(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
                               const double* x0, const double* x)
 {
-    return laws->linear
-               ? cr_membrane_linear_energy(rest, &laws->membrane, laws->support, x0, x)
-               : cr_membrane_energy(rest, &laws->membrane, x0, x);
+    return laws->linear ? cr_membrane_linear_energy(rest, &laws->membrane, laws->support, x0, x)
+                        : cr_membrane_energy(rest, &laws->membrane, x0, x);
 }
 
 static void membrane_gradient(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
@@ -478,8 +477,7 @@ double cr_cloth_energy(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[12], start[12], room[18], sum = 0.0;
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         sum += membrane_energy(&cloth->rest[f], &laws, x0, now);
         if (laws.has_air) {
@@ -512,8 +510,7 @@ void cr_cloth_gradient(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[12], start[12], out[12], room[18];
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         membrane_gradient(&cloth->rest[f], &laws, x0, now, out);
         cr_cloth_scatter(node, 3, factor, out, g);
@@ -569,8 +566,7 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const int32_t* pair = cloth->face_pair + 6 * (size_t)f;
-        const double* x0 =
-            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         membrane_hessian(&cloth->rest[f], &laws, x0, now, curvature, b);
         if (laws.has_air) {
@@ -616,8 +612,7 @@ void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[9], start[9];
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         const double most = factor * cr_membrane_buckle(&cloth->rest[f], &laws.membrane, x0, now);
         for (int a = 0; a < 3; a++) {
@@ -634,8 +629,7 @@ void cr_cloth_apply(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[9], start[9], along[12], out[12], room[18];
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         cr_cloth_gather(node, 3, d, along);
         membrane_apply(&cloth->rest[f], &laws, x0, now, along, out);

@@ -75,8 +75,8 @@ typedef struct cr_cloth_step {
     double wind[3];   // m/s
     const double* x0; // [3*node_count] m, start of the step
     const double* v0; // [3*node_count] m/s
-    int32_t linear;   // nonzero: the membrane by its quadratic model at x0, membrane_linear.h, which
-                      // is convex with the inertia of a step; bending and drag are quadratic anyway
+    int32_t linear; // nonzero: the membrane by its quadratic model at x0, membrane_linear.h, which
+                    // is convex with the inertia of a step; bending and drag are quadratic anyway
 } cr_cloth_step;
 
 // In all that follows x [3*node_count] m are the nodes at the end of the step. Without a step

@@ -10,10 +10,10 @@ typedef struct cr_cloth_laws {
     cr_membrane_law membrane;
     cr_bending_law bending;
     cr_drag_law drag;
-    int has_air;     // a step, and coefficients that are not both 0
-    int linear;      // the membrane's quadratic model
-    int start;       // the membrane reads the start of the step
-    double support;  // N/m^3, see membrane_linear.h
+    int has_air;    // a step, and coefficients that are not both 0
+    int linear;     // the membrane's quadratic model
+    int start;      // the membrane reads the start of the step
+    double support; // N/m^3, see membrane_linear.h
 } cr_cloth_laws;
 
 // A node has density area/3 of a face's mass; half of it over h^2 makes up for compression, so that

@@ -259,8 +259,7 @@ cr_membrane_sym cr_membrane_tension_jvp(cr_membrane_sym s, cr_membrane_sym ds)
     const double dr = (half * 0.5 * (ds.uu - ds.vv) + s.uv * ds.uv) / r;
     const double t = high / (2.0 * r), dt = (dmean + dr - 2.0 * t * dr) / (2.0 * r);
     return (cr_membrane_sym){dt * (s.uu - low) + t * (ds.uu - dmean + dr),
-                             dt * (s.vv - low) + t * (ds.vv - dmean + dr),
-                             dt * s.uv + t * ds.uv};
+                             dt * (s.vv - low) + t * (ds.vv - dmean + dr), dt * s.uv + t * ds.uv};
 }
 
 // Two unit vectors whose plane holds both columns of F, whatever its rank.

@@ -75,8 +75,8 @@ static inline cr_membrane_map cr_membrane_mul(cr_membrane_map a, cr_membrane_sym
                              cr_vec3_add_scaled(cr_vec3_scale(s.uv, a.u), s.vv, a.v)};
 }
 
-// Whether no eigenvalue of s is negative; s with those set to 0; and the change of that for a change
-// ds, which is symmetric: contracting with it is its own reverse.
+// Whether no eigenvalue of s is negative; s with those set to 0; and the change of that for a
+// change ds, which is symmetric: contracting with it is its own reverse.
 static inline int cr_membrane_is_tension(cr_membrane_sym s)
 {
     return s.uu >= 0.0 && s.vv >= 0.0 && s.uu * s.vv >= s.uv * s.uv;

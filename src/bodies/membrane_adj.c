@@ -113,15 +113,16 @@ static void take_turn(cr_membrane_map f, cr_membrane_map f_bar, double y[4])
 
 // With e_u = sym(F^T F_u) and e_du = sym(F_u^T F_d) the loss is
 //   G = area (S:e_u + (1 + k) C:e_d:e_u + T:e_du).
-// T is S + floor without negative eigenvalues, less floor; its change is D[dS + dfloor I] - dfloor I
-// with a D that is its own reverse, so S_bar = e_u + D[e_du] and floor_bar = tr D[e_du] - tr e_du.
-// The rest as above: F_bar = F C:S_bar + F_u (S + C'e_d) + F_d C'e_u, F_u_bar = F (S + C'e_d) +
-// F_d T and F_d_bar = F C'e_u + F_u T, each times area, C' = (1 + k) C; with Q = sum_a gN_a gN_a^T
+// T is S + floor without negative eigenvalues, less floor; its change is D[dS + dfloor I] - dfloor
+// I with a D that is its own reverse, so S_bar = e_u + D[e_du] and floor_bar = tr D[e_du] - tr
+// e_du. The rest as above: F_bar = F C:S_bar + F_u (S + C'e_d) + F_d C'e_u, F_u_bar = F (S + C'e_d)
+// + F_d T and F_d_bar = F C'e_u + F_u T, each times area, C' = (1 + k) C; with Q = sum_a gN_a
+// gN_a^T
 //   dfloor = 2 floor/width Q:(dX^T gN) + dsupport/width.
 void cr_membrane_linear_gradient_adj(const cr_membrane_rest* rest, const cr_membrane_law* law,
                                      double support, const double* x0, const double* x,
-                                     const double* u, cr_membrane_law* law_bar,
-                                     double* support_bar, double* x0_bar, double* corner_bar)
+                                     const double* u, cr_membrane_law* law_bar, double* support_bar,
+                                     double* x0_bar, double* corner_bar)
 {
     const double area = rest->area, grow = 1.0 + law->rate;
     const cr_membrane_linear m = cr_membrane_linear_at(rest, law, support, x0, x);
@@ -138,8 +139,8 @@ void cr_membrane_linear_gradient_adj(const cr_membrane_rest* rest, const cr_memb
     const double g = area * (contract(now, eu) + contract(m.t, edu));
 
     law_bar->c11 += area * (m.e.uu * s_bar.uu + grow * m.ed.uu * eu.uu);
-    law_bar->c12 += area * (m.e.uu * s_bar.vv + m.e.vv * s_bar.uu +
-                            grow * (m.ed.uu * eu.vv + m.ed.vv * eu.uu));
+    law_bar->c12 +=
+        area * (m.e.uu * s_bar.vv + m.e.vv * s_bar.uu + grow * (m.ed.uu * eu.vv + m.ed.vv * eu.uu));
     law_bar->c22 += area * (m.e.vv * s_bar.vv + grow * m.ed.vv * eu.vv);
     law_bar->c33 += area * 4.0 * (m.e.uv * s_bar.uv + grow * m.ed.uv * eu.uv);
     law_bar->rate += area * contract(cd, eu);

@@ -127,8 +127,8 @@ void cr_membrane_linear_gradient_jvp(const cr_membrane_rest* rest, const cr_memb
     const cr_membrane_map back = {cr_vec3_neg(moved.u), cr_vec3_neg(moved.v)};
     const cr_membrane_map df = tilted(moved, at.f, m), dfd = tilted(back, at.fd, m);
     const cr_membrane_sym de = cr_membrane_strain_change(df, at.f);
-    const cr_membrane_sym ded = add_scaled(cr_membrane_strain_change(df, at.fd), 1.0,
-                                           cr_membrane_strain_change(at.f, dfd));
+    const cr_membrane_sym ded =
+        add_scaled(cr_membrane_strain_change(df, at.fd), 1.0, cr_membrane_strain_change(at.f, dfd));
     const cr_membrane_sym cd = cr_membrane_stress(law, at.ed);
     const cr_membrane_sym start =
         add_scaled(cr_membrane_stress(law, de), 1.0, cr_membrane_stress(dlaw, at.e));
@@ -138,8 +138,7 @@ void cr_membrane_linear_gradient_jvp(const cr_membrane_rest* rest, const cr_memb
     const double dfloor = floor_jvp(rest, &at, m, dsupport);
     const cr_membrane_sym one = {1.0, 1.0, 0.0};
     const cr_membrane_sym raised = add_scaled(start, dfloor, one);
-    const cr_membrane_sym dt =
-        add_scaled(cr_membrane_tension_jvp(at.raised, raised), -dfloor, one);
+    const cr_membrane_sym dt = add_scaled(cr_membrane_tension_jvp(at.raised, raised), -dfloor, one);
     const cr_membrane_sym s = add_scaled(at.s, grow, cd);
     const cr_membrane_map p = sum(cr_membrane_mul(at.f, s), cr_membrane_mul(at.fd, at.t));
     const cr_membrane_map by_start = sum(cr_membrane_mul(df, s), cr_membrane_mul(at.f, ds));

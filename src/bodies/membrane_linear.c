@@ -23,8 +23,8 @@ static cr_membrane_linear start_of(const cr_membrane_rest* rest, const cr_membra
     m.e = cr_membrane_strain(m.f);
     m.s = cr_membrane_stress(law, m.e);
     m.raised = add_floor(m.s, m.floor);
-    m.t = cr_membrane_is_tension(m.raised) ? m.s
-                                           : add_floor(cr_membrane_tension(m.raised), -m.floor);
+    m.t =
+        cr_membrane_is_tension(m.raised) ? m.s : add_floor(cr_membrane_tension(m.raised), -m.floor);
     return m;
 }
 

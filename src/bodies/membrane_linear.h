@@ -24,8 +24,8 @@ void cr_membrane_linear_apply(const cr_membrane_rest* rest, const cr_membrane_la
 // Reverse of the gradient under the loss u . gradient, x held: adds to the bars.
 void cr_membrane_linear_gradient_adj(const cr_membrane_rest* rest, const cr_membrane_law* law,
                                      double support, const double* x0, const double* x,
-                                     const double* u, cr_membrane_law* law_bar,
-                                     double* support_bar, double* x0_bar, double* corner_bar);
+                                     const double* u, cr_membrane_law* law_bar, double* support_bar,
+                                     double* x0_bar, double* corner_bar);
 
 // Forward, x held: g [9] += the change of the gradient. dcorner may be NULL: none.
 void cr_membrane_linear_gradient_jvp(const cr_membrane_rest* rest, const cr_membrane_law* law,

@@ -34,8 +34,8 @@ typedef struct run {
     double min_gap;          // m, over all step ends; HUGE_VAL: nothing came near
     int32_t max_contacts, max_zone_dofs, max_zone_contacts, max_zones, max_parts;
     int64_t iterations, events, retries;
-    int64_t eased;        // steps in which something got less friction than it has
-    int64_t unfinished;   // steps that ended when the iteration budget was spent
+    int64_t eased;      // steps in which something got less friction than it has
+    int64_t unfinished; // steps that ended when the iteration budget was spent
     double max_residual;
     int64_t recorded;     // the first step whose state has not been
     carom_status outcome; // what stopped it, or CAROM_OK

@@ -126,10 +126,9 @@ double cr_newton_sheet_energy(const cr_newton* newton)
         const int32_t s = task->member_sheet[i];
         const cr_cloth_step step = cr_newton_sheet_step(task, i);
         const double* x = newton->sheet_x.items + 3 * (ptrdiff_t)at;
-        sum += task->linear
-                   ? linear_gradient(newton, i, at, pair, newton->sheet_scratch.items)
-                   : task->h * task->h *
-                         cr_cloth_energy(&task->sheet[s], &task->material[s], &step, x);
+        sum += task->linear ? linear_gradient(newton, i, at, pair, newton->sheet_scratch.items)
+                            : task->h * task->h *
+                                  cr_cloth_energy(&task->sheet[s], &task->material[s], &step, x);
         at += node_count(task, i);
         pair += task->sheet[s].pair_count;
     }

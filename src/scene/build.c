@@ -901,8 +901,8 @@ static carom_status refuse_world(builder* b, const char* key, const char* why)
     const size_t mark = cr_form_enter(&b->path, "world", 0);
     cr_form_enter(&b->path, key, 0);
     const int32_t world = cr_json_member(b->json, 0, "world");
-    const carom_status status = cr_form_refuse(b->json, cr_json_member(b->json, world, key),
-                                               &b->path, b->error, "%s", why);
+    const carom_status status =
+        cr_form_refuse(b->json, cr_json_member(b->json, world, key), &b->path, b->error, "%s", why);
     cr_form_leave(&b->path, mark);
     return status;
 }

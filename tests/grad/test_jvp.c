@@ -252,7 +252,7 @@ static const scene scenes[] = {
      " 'drag_normal': 0.4, 'thickness': 0.001, 'pins': [{'nodes': [0, 4]}, {'nodes': [20],"
      " 'script': {'keys': [{'time': 0}, {'time': 0.2, 'shift': [0.05, 0, -0.1]}]}}]}],"
      "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'},"
-     " {'of': 'sheet', 'what': 'script'}]}",
+                                                         " {'of': 'sheet', 'what': 'script'}]}",
      0},
     {"pins that move", 8,
      "{'carom': 1, 'world': {'dt': 0.0125}, 'bodies': ["

@@ -101,8 +101,7 @@ static void build(sample* s)
 
 static cr_cloth_step step_of(const sample* s)
 {
-    return (cr_cloth_step){s->h, {s->wind[0], s->wind[1], s->wind[2]}, s->x0, s->v0,
-                           s->linear};
+    return (cr_cloth_step){s->h, {s->wind[0], s->wind[1], s->wind[2]}, s->x0, s->v0, s->linear};
 }
 
 static double dot(const double* a, const double* b, int count)
@@ -496,11 +495,8 @@ static void test_forward_of_linear_step(void)
     for (const cr_param* row = cr_cloth_params; row->name; row++) {
         *(double*)((char*)&by + row->offset) = check_random(&seed, -1, 1);
     }
-    const cr_cloth_bars bars = {.material = &bar,
-                                .wind = wind_bar,
-                                .x0 = x0_bar,
-                                .v0 = v0_bar,
-                                .corner = corner_bar};
+    const cr_cloth_bars bars = {
+        .material = &bar, .wind = wind_bar, .x0 = x0_bar, .v0 = v0_bar, .corner = corner_bar};
     const cr_cloth_tangents tangents = {&by, by_wind, by_x0, by_v0, by_corner};
     cr_cloth_gradient_adj(&s.cloth, &s.material, &step, s.x, s.u, 2.0, &bars);
     cr_cloth_gradient_jvp(&s.cloth, &s.material, &step, s.x, 2.0, &tangents, y);
