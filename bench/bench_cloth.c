@@ -69,7 +69,7 @@ int main(int argc, char** argv)
     cr_cloth_material material = cr_cloth_material_default();
     material.damping = material.bend_damping = 1e-3;
     material.drag_normal = material.drag_tangent = 0.1;
-    const cr_cloth_step step = {0.01, {1, 2, 3}, s.mesh.x, s.x};
+    const cr_cloth_step step = {.h = 0.01, .wind = {1, 2, 3}, .x0 = s.mesh.x, .v0 = s.x};
     double check = 0.0;
     printf("side,job,best_us\n");
     for (int job = 0; job < JOBS; job++) {

@@ -80,6 +80,7 @@ typedef struct carom_step_info {
     double least_gap;      // m, smallest distance minus thickness; infinite: nothing near
     double residual;       // of the equations, relative
     int32_t eased;         // zones that were not solved with their friction and got less of it
+    int32_t unfinished;    // zones that ended unsolved after world.iteration_budget iterations
 } carom_step_info;
 CAROM_API carom_step_info carom_sim_info(const carom_sim* sim);
 

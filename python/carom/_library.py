@@ -42,7 +42,7 @@ class StepInfo(C.Structure):
     _fields_ = [("zones", i32), ("contacts", i32), ("max_zone_dofs", i32),
                 ("max_zone_contacts", i32), ("parts", i32), ("iterations", i32),
                 ("factorisations", i32), ("weakly_active", i32), ("events", i32), ("retries", i32),
-                ("least_gap", f64), ("residual", f64), ("eased", i32)]
+                ("least_gap", f64), ("residual", f64), ("eased", i32), ("unfinished", i32)]
 
 
 class ParameterInfo(C.Structure):

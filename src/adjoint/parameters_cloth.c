@@ -230,6 +230,7 @@ static void gather(cr_parameters* p, const cr_parameters_slot* slot, const cr_gr
         for (int32_t n = from; n < to; n++) {
             out[0] += g->node_mass[n] * m->sheet[s].node_area[n - from];
         }
+        out[0] += g->material[s].density;
         break;
     case CR_GOAL_OF_VERTICES:
     case CR_GOAL_OF_PINS:
@@ -289,6 +290,7 @@ static void spread(cr_parameters* p, const cr_parameters_slot* slot, const doubl
         for (int32_t n = from; n < to; n++) {
             g->node_mass[n] += d[0] * m->sheet[s].node_area[n - from];
         }
+        g->material[s].density += d[0];
         break;
     case CR_GOAL_OF_VERTICES:
     case CR_GOAL_OF_PINS:

@@ -169,5 +169,6 @@ carom_step_info carom_sim_info(const carom_sim* sim)
                              .retries = r->retries,
                              .least_gap = r->least_gap,
                              .residual = r->residual,
-                             .eased = r->eased};
+                             .eased = r->eased,
+                             .unfinished = r->unfinished};
 }

@@ -430,6 +430,46 @@ void cr_cloth_mass(const cr_cloth* cloth, double density, double* mass)
 
 // ---- the potential ----
 
+static double membrane_energy(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                              const double* x0, const double* x)
+{
+    return laws->linear ? cr_membrane_linear_energy(rest, &laws->membrane, laws->support, x0, x)
+                        : cr_membrane_energy(rest, &laws->membrane, x0, x);
+}
+
+static void membrane_gradient(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                              const double* x0, const double* x, double* g)
+{
+    if (laws->linear) {
+        cr_membrane_linear_gradient(rest, &laws->membrane, laws->support, x0, x, g);
+    } else {
+        cr_membrane_gradient(rest, &laws->membrane, x0, x, g);
+    }
+}
+
+static void membrane_hessian(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                             const double* x0, const double* x, cr_cloth_curvature curvature,
+                             double (*block)[9])
+{
+    if (laws->linear) {
+        cr_membrane_linear_hessian(rest, &laws->membrane, laws->support, x0, block);
+    } else if (curvature == CR_CLOTH_EXACT) {
+        cr_membrane_hessian(rest, &laws->membrane, x0, x, block);
+    } else {
+        cr_membrane_hessian_projected(rest, &laws->membrane, x0, x, block);
+    }
+}
+
+static void membrane_apply(const cr_membrane_rest* rest, const cr_cloth_laws* laws,
+                           const double* x0, const double* x, const double* d, double* y)
+{
+    if (laws->linear) {
+        cr_membrane_linear_apply(rest, &laws->membrane, laws->support, x0, d, y);
+    } else {
+        cr_membrane_apply(rest, &laws->membrane, x0, x, d, y);
+    }
+}
+
 double cr_cloth_energy(const cr_cloth* cloth, const cr_cloth_material* material,
                        const cr_cloth_step* step, const double* x)
 {
@@ -437,10 +477,9 @@ double cr_cloth_energy(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[12], start[12], room[18], sum = 0.0;
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
-        sum += cr_membrane_energy(&cloth->rest[f], &laws.membrane, x0, now);
+        sum += membrane_energy(&cloth->rest[f], &laws, x0, now);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);
             sum += cr_drag_energy(&laws.drag, &air, now);
@@ -471,10 +510,9 @@ void cr_cloth_gradient(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[12], start[12], out[12], room[18];
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
-        cr_membrane_gradient(&cloth->rest[f], &laws.membrane, x0, now, out);
+        membrane_gradient(&cloth->rest[f], &laws, x0, now, out);
         cr_cloth_scatter(node, 3, factor, out, g);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);
@@ -528,14 +566,9 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
         const int32_t* pair = cloth->face_pair + 6 * (size_t)f;
-        const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
-        if (curvature == CR_CLOTH_EXACT) {
-            cr_membrane_hessian(&cloth->rest[f], &laws.membrane, x0, now, b);
-        } else {
-            cr_membrane_hessian_projected(&cloth->rest[f], &laws.membrane, x0, now, b);
-        }
+        membrane_hessian(&cloth->rest[f], &laws, x0, now, curvature, b);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);
             const cr_mat3 d = cr_drag_hessian(&laws.drag, &air);
@@ -557,6 +590,20 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
     }
 }
 
+void cr_cloth_blocks_apply(const cr_cloth* cloth, const double* block, const double* d, double* y)
+{
+    for (int32_t e = 0; e < cloth->pair_count; e++, block += 9) {
+        const size_t i = 3 * (size_t)cloth->pair[e][0], j = 3 * (size_t)cloth->pair[e][1];
+        for (int k = 0; k < 3; k++) {
+            const double* row = block + 3 * k;
+            y[i + k] += row[0] * d[j] + row[1] * d[j + 1] + row[2] * d[j + 2];
+            for (int l = 0; l < 3 && i != j; l++) {
+                y[j + l] += row[l] * d[i + k];
+            }
+        }
+    }
+}
+
 // Bending and air are positive by themselves.
 void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
                      const cr_cloth_step* step, const double* x, double factor, double* loss)
@@ -565,8 +612,7 @@ void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[9], start[9];
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         const double most = factor * cr_membrane_buckle(&cloth->rest[f], &laws.membrane, x0, now);
         for (int a = 0; a < 3; a++) {
@@ -583,11 +629,10 @@ void cr_cloth_apply(const cr_cloth* cloth, const cr_cloth_material* material,
     double now[9], start[9], along[12], out[12], room[18];
     for (int32_t f = 0; f < cloth->face_count; f++) {
         const int32_t* node = cloth->face + 3 * (size_t)f;
-        const double* x0 =
-            laws.membrane.rate != 0.0 ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
+        const double* x0 = laws.start ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
         cr_cloth_gather(node, 3, x, now);
         cr_cloth_gather(node, 3, d, along);
-        cr_membrane_apply(&cloth->rest[f], &laws.membrane, x0, now, along, out);
+        membrane_apply(&cloth->rest[f], &laws, x0, now, along, out);
         cr_cloth_scatter(node, 3, factor, out, y);
         if (laws.has_air) {
             const cr_drag_start air = cr_cloth_air(step, node, room);

@@ -75,10 +75,14 @@ typedef struct cr_cloth_step {
     double wind[3];   // m/s
     const double* x0; // [3*node_count] m, start of the step
     const double* v0; // [3*node_count] m/s
+    int32_t linear; // nonzero: the membrane by its quadratic model at x0, membrane_linear.h, which
+                    // is convex with the inertia of a step; bending and drag are quadratic anyway
 } cr_cloth_step;
 
 // In all that follows x [3*node_count] m are the nodes at the end of the step. Without a step
-// (NULL) the potential is the elastic energy alone: no damping, no air.
+// (NULL) the potential is the elastic energy alone: no damping, no air. Of a linear step the
+// curvature that is asked of cr_cloth_hessian plays no part, and the functions that say so are not
+// defined.
 
 double cr_cloth_energy(const cr_cloth* cloth, const cr_cloth_material* material,
                        const cr_cloth_step* step, const double* x); // J
@@ -100,8 +104,11 @@ void cr_cloth_hessian(const cr_cloth* cloth, const cr_cloth_material* material,
                       const cr_cloth_step* step, const double* x, cr_cloth_curvature curvature,
                       double factor, double* block);
 
+// y [3*node_count] += the matrix of such blocks times d
+void cr_cloth_blocks_apply(const cr_cloth* cloth, const double* block, const double* d, double* y);
+
 // loss [node_count] += factor times so much that with it on the diagonal of its node the exact
-// Hessian is positive semidefinite.
+// Hessian is positive semidefinite. Not of a linear step.
 void cr_cloth_buckle(const cr_cloth* cloth, const cr_cloth_material* material,
                      const cr_cloth_step* step, const double* x, double factor, double* loss);
 
@@ -110,14 +117,15 @@ void cr_cloth_apply(const cr_cloth* cloth, const cr_cloth_material* material,
                     const cr_cloth_step* step, const double* x, const double* d, double factor,
                     double* y);
 
-// y [3*node_count] += factor D3[a,b], the third derivative with two places filled
+// y [3*node_count] += factor D3[a,b], the third derivative with two places filled. Not of a linear
+// step.
 void cr_cloth_third(const cr_cloth* cloth, const cr_cloth_material* material,
                     const cr_cloth_step* step, const double* x, const double* a, const double* b,
                     double factor, double* y);
 
 // Where the reverse adds; a NULL is a derivative nobody asked for.
 typedef struct cr_cloth_bars {
-    cr_cloth_material* material; // density keeps its value: it is in the mass alone
+    cr_cloth_material* material; // density gets what a linear step feels of it, not the mass
     double* h;                   // of the damping and the drag; the h^2 before the potential is the
                                  // caller's
     double* wind;                // [3]
@@ -132,8 +140,8 @@ void cr_cloth_gradient_adj(const cr_cloth* cloth, const cr_cloth_material* mater
                            const cr_cloth_step* step, const double* x, const double* u,
                            double factor, const cr_cloth_bars* bars);
 
-// Changes that the gradient is asked along; a NULL is none, but x0 and v0 are always there. density
-// is not looked at.
+// Changes that the gradient is asked along; a NULL is none, but x0 and v0 are always there. Of
+// density, what a linear step feels of it.
 typedef struct cr_cloth_tangents {
     const cr_cloth_material* material;
     const double* wind;   // [3]

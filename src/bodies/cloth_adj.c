@@ -20,7 +20,7 @@ typedef struct sums {
     cr_membrane_law membrane;
     cr_bending_law bending;
     cr_drag_law drag;
-    double h, wind[3];
+    double support, h, wind[3];
 } sums;
 
 static void faces_adj(const cr_cloth* cloth, const cr_cloth_laws* laws, const cr_cloth_step* step,
@@ -34,8 +34,14 @@ static void faces_adj(const cr_cloth* cloth, const cr_cloth_laws* laws, const cr
         cr_cloth_gather(node, 3, x, now);
         cr_cloth_gather(node, 3, u, along);
         const double* x0 = step ? cr_cloth_gather(node, 3, step->x0, start) : NULL;
-        cr_membrane_gradient_adj(&cloth->rest[f], &laws->membrane, x0, now, along, &sum->membrane,
-                                 x0_bar, corner_bar);
+        if (laws->linear) {
+            cr_membrane_linear_gradient_adj(&cloth->rest[f], &laws->membrane, laws->support, x0,
+                                            now, along, &sum->membrane, &sum->support, x0_bar,
+                                            corner_bar);
+        } else {
+            cr_membrane_gradient_adj(&cloth->rest[f], &laws->membrane, x0, now, along,
+                                     &sum->membrane, x0_bar, corner_bar);
+        }
         if (step) { // also in still laws: a coefficient of 0 has a derivative
             const cr_drag_start air = cr_cloth_air(step, node, room);
             cr_drag_gradient_adj(&laws->drag, &air, now, along, &sum->drag, &sum->h, sum->wind,
@@ -90,7 +96,8 @@ static void hinges_adj(const cr_cloth* cloth, const cr_cloth_laws* laws, const c
     }
 }
 
-// The rates are k = damping/h: damping_bar = k_bar/h and h_bar = -k_bar k/h.
+// The rates are k = damping/h: damping_bar = k_bar/h and h_bar = -k_bar k/h; the support goes with
+// density/h^2.
 void cr_cloth_gradient_adj(const cr_cloth* cloth, const cr_cloth_material* material,
                            const cr_cloth_step* step, const double* x, const double* u,
                            double factor, const cr_cloth_bars* bars)
@@ -101,6 +108,7 @@ void cr_cloth_gradient_adj(const cr_cloth* cloth, const cr_cloth_material* mater
     hinges_adj(cloth, &laws, step, x, u, factor, bars, &sum);
     if (bars->material) {
         cr_cloth_material* bar = bars->material;
+        bar->density += step ? factor * sum.support * cr_cloth_support(1.0, step->h) : 0.0;
         bar->c11 += factor * sum.membrane.c11;
         bar->c12 += factor * sum.membrane.c12;
         bar->c22 += factor * sum.membrane.c22;
@@ -114,7 +122,7 @@ void cr_cloth_gradient_adj(const cr_cloth* cloth, const cr_cloth_material* mater
     if (bars->h && step) {
         const double by_rates =
             laws.membrane.rate * sum.membrane.rate + laws.bending.rate * sum.bending.rate;
-        *bars->h += factor * (sum.h - by_rates / step->h);
+        *bars->h += factor * (sum.h - (by_rates + 2.0 * laws.support * sum.support) / step->h);
     }
     if (bars->wind) {
         cr_vec3_accumulate(bars->wind, cr_vec3_scale(factor, cr_vec3_load(sum.wind)));

@@ -16,7 +16,7 @@ static void faces_jvp(const cr_cloth* cloth, const cr_cloth_laws* laws, const cr
                       const cr_cloth_tangents* d, double* y)
 {
     static const double still[3] = {0, 0, 0};
-    const int stretches = laws->membrane.rate != 0.0 || d->material || d->corner;
+    const int stretches = laws->start || d->material || d->corner;
     const int drags = laws->has_air || d->material;
     double now[9], start[9], dstart[9], dv0[9], room[18];
     for (int32_t f = 0; f < cloth->face_count && (stretches || drags); f++) {
@@ -25,9 +25,14 @@ static void faces_jvp(const cr_cloth* cloth, const cr_cloth_laws* laws, const cr
         cr_cloth_gather(node, 3, x, now);
         cr_cloth_gather(node, 3, step->x0, start);
         cr_cloth_gather(node, 3, d->x0, dstart);
-        if (stretches) {
+        const double* dcorner = d->corner ? d->corner + 6 * (size_t)f : NULL;
+        if (laws->linear) {
+            cr_membrane_linear_gradient_jvp(&cloth->rest[f], &laws->membrane, laws->support, start,
+                                            now, &dlaws->membrane, dlaws->support, dstart, dcorner,
+                                            g);
+        } else if (stretches) {
             cr_membrane_gradient_jvp(&cloth->rest[f], &laws->membrane, start, now, &dlaws->membrane,
-                                     dstart, d->corner ? d->corner + 6 * (size_t)f : NULL, g);
+                                     dstart, dcorner, g);
         }
         if (drags) {
             const cr_drag_start air = cr_cloth_air(step, node, room);

@@ -3,14 +3,25 @@
 #pragma once
 
 #include "bodies/cloth.h"
+#include "bodies/membrane_linear.h"
 
 // The material as the elements want it, for one step.
 typedef struct cr_cloth_laws {
     cr_membrane_law membrane;
     cr_bending_law bending;
     cr_drag_law drag;
-    int has_air; // a step, and coefficients that are not both 0
+    int has_air;    // a step, and coefficients that are not both 0
+    int linear;     // the membrane's quadratic model
+    int start;      // the membrane reads the start of the step
+    double support; // N/m^3, see membrane_linear.h
 } cr_cloth_laws;
+
+// A node has density area/3 of a face's mass; half of it over h^2 makes up for compression, so that
+// the matrix of a step keeps the other half.
+static inline double cr_cloth_support(double density, double h)
+{
+    return density / (6.0 * h * h);
+}
 
 static inline cr_cloth_laws cr_cloth_laws_make(const cr_cloth_material* m,
                                                const cr_cloth_step* step)
@@ -20,6 +31,9 @@ static inline cr_cloth_laws cr_cloth_laws_make(const cr_cloth_material* m,
         .bending = {m->bend, step ? m->bend_damping / step->h : 0.0},
         .drag = {m->drag_normal, m->drag_tangent},
         .has_air = step && (m->drag_normal != 0.0 || m->drag_tangent != 0.0),
+        .linear = step && step->linear,
+        .start = step && (step->linear || m->damping != 0.0),
+        .support = step ? cr_cloth_support(m->density, step->h) : 0.0,
     };
 }
 

@@ -196,14 +196,15 @@ static void exact_blocks(const cr_membrane_rest* rest, const cr_membrane_law* c,
 void cr_membrane_hessian(const cr_membrane_rest* rest, const cr_membrane_law* law, const double* x0,
                          const double* x, double (*block)[9])
 {
-    const cr_membrane_law c = tangent(law);
     const cr_membrane_map f = cr_membrane_deform(rest, x);
-    exact_blocks(rest, &c, f, stress_now(rest, law, x0, f), block);
+    cr_membrane_hessian_under(rest, law, f, stress_now(rest, law, x0, f), block);
 }
 
-static int is_tension(cr_membrane_sym s)
+void cr_membrane_hessian_under(const cr_membrane_rest* rest, const cr_membrane_law* law,
+                               cr_membrane_map f, cr_membrane_sym s, double (*block)[9])
 {
-    return s.uu >= 0.0 && s.vv >= 0.0 && s.uu * s.vv >= s.uv * s.uv;
+    const cr_membrane_law c = tangent(law);
+    exact_blocks(rest, &c, f, s, block);
 }
 
 // Of d2(potential) = area (F_d S : F_d + moduli), the moduli being positive, the first is at least
@@ -213,7 +214,7 @@ double cr_membrane_buckle(const cr_membrane_rest* rest, const cr_membrane_law* l
                           const double* x0, const double* x)
 {
     const cr_membrane_sym s = stress_now(rest, law, x0, cr_membrane_deform(rest, x));
-    if (is_tension(s)) {
+    if (cr_membrane_is_tension(s)) {
         return 0.0;
     }
     const double half = 0.5 * (s.uu - s.vv);
@@ -227,9 +228,9 @@ double cr_membrane_buckle(const cr_membrane_rest* rest, const cr_membrane_law* l
 
 // S without its negative eigenvalues: with eigenvalues high > 0 > low of a 2x2 matrix,
 // S+ = high (S - low I)/(high - low).
-static cr_membrane_sym tension_part(cr_membrane_sym s)
+cr_membrane_sym cr_membrane_tension(cr_membrane_sym s)
 {
-    if (is_tension(s)) {
+    if (cr_membrane_is_tension(s)) {
         return s;
     }
     const double mean = 0.5 * (s.uu + s.vv);
@@ -241,6 +242,24 @@ static cr_membrane_sym tension_part(cr_membrane_sym s)
     }
     const double t = high / (high - low);
     return (cr_membrane_sym){t * (s.uu - low), t * (s.vv - low), t * s.uv};
+}
+
+// With high, low = mean +- r: dr = (half dhalf + uv duv)/r, and t = high/(2 r) with it.
+cr_membrane_sym cr_membrane_tension_jvp(cr_membrane_sym s, cr_membrane_sym ds)
+{
+    const double mean = 0.5 * (s.uu + s.vv), half = 0.5 * (s.uu - s.vv);
+    const double r = sqrt(half * half + s.uv * s.uv), high = mean + r, low = mean - r;
+    if (cr_membrane_is_tension(s)) {
+        return ds;
+    }
+    if (!(high > 0.0)) {
+        return (cr_membrane_sym){0};
+    }
+    const double dmean = 0.5 * (ds.uu + ds.vv);
+    const double dr = (half * 0.5 * (ds.uu - ds.vv) + s.uv * ds.uv) / r;
+    const double t = high / (2.0 * r), dt = (dmean + dr - 2.0 * t * dr) / (2.0 * r);
+    return (cr_membrane_sym){dt * (s.uu - low) + t * (ds.uu - dmean + dr),
+                             dt * (s.vv - low) + t * (ds.vv - dmean + dr), dt * s.uv + t * ds.uv};
 }
 
 // Two unit vectors whose plane holds both columns of F, whatever its rank.
@@ -372,7 +391,7 @@ static void projected_blocks(const cr_membrane_rest* rest, const cr_membrane_law
     tangent_plane(f, &t[0], &t[1]);
     in_plane(c, f, s, t, a);
     positive_part(a);
-    const cr_membrane_sym across = tension_part(s);
+    const cr_membrane_sym across = cr_membrane_tension(s);
     const double *p = rest->grad[1], *q = rest->grad[2];
     projected_block(a, across, t, rest->area, p, p, block[2]);
     projected_block(a, across, t, rest->area, q, q, block[5]);
@@ -386,7 +405,7 @@ void cr_membrane_hessian_projected(const cr_membrane_rest* rest, const cr_membra
     const cr_membrane_law c = tangent(law);
     const cr_membrane_map f = cr_membrane_deform(rest, x);
     const cr_membrane_sym s = stress_now(rest, law, x0, f);
-    if (is_tension(s)) { // every term is positive already
+    if (cr_membrane_is_tension(s)) { // every term is positive already
         exact_blocks(rest, &c, f, s, block);
     } else {
         projected_blocks(rest, &c, f, s, block);

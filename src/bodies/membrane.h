@@ -75,6 +75,15 @@ static inline cr_membrane_map cr_membrane_mul(cr_membrane_map a, cr_membrane_sym
                              cr_vec3_add_scaled(cr_vec3_scale(s.uv, a.u), s.vv, a.v)};
 }
 
+// Whether no eigenvalue of s is negative; s with those set to 0; and the change of that for a
+// change ds, which is symmetric: contracting with it is its own reverse.
+static inline int cr_membrane_is_tension(cr_membrane_sym s)
+{
+    return s.uu >= 0.0 && s.vv >= 0.0 && s.uu * s.vv >= s.uv * s.uv;
+}
+cr_membrane_sym cr_membrane_tension(cr_membrane_sym s);
+cr_membrane_sym cr_membrane_tension_jvp(cr_membrane_sym s, cr_membrane_sym ds);
+
 // Moduli of an isotropic sheet under plane stress. young in N/m (modulus times thickness), poisson
 // in (-1,1). rate is left 0. The reverse adds to both bars.
 cr_membrane_law cr_membrane_isotropic(double young, double poisson);
@@ -105,6 +114,10 @@ void cr_membrane_gradient(const cr_membrane_rest* rest, const cr_membrane_law* l
 // the rows of corner a and the columns of corner b <= a. Exact, so indefinite under compression.
 void cr_membrane_hessian(const cr_membrane_rest* rest, const cr_membrane_law* law, const double* x0,
                          const double* x, double (*block)[9]);
+
+// What it would be where F is f and the stress, whatever the strain, s.
+void cr_membrane_hessian_under(const cr_membrane_rest* rest, const cr_membrane_law* law,
+                               cr_membrane_map f, cr_membrane_sym s, double (*block)[9]);
 
 // The same with the negative eigenvalues of d2(potential)/dF2 set to 0: positive semidefinite, and
 // the exact Hessian wherever that is. law has to be convex.

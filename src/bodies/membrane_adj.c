@@ -1,4 +1,4 @@
-#include "bodies/membrane.h"
+#include "bodies/membrane_linear.h"
 
 // c11 = young/(1 - poisson^2), c12 = poisson c11, c22 = c11, c33 = young/(2 (1 + poisson))
 void cr_membrane_isotropic_adj(double young, double poisson, const cr_membrane_law* law_bar,
@@ -93,4 +93,81 @@ void cr_membrane_gradient_adj(const cr_membrane_rest* rest, const cr_membrane_la
         vv -= cr_vec3_dot(f0.v, f0_bar.v);
     }
     spread_rest(rest, uu, uv, vu, vv, corner_bar);
+}
+
+// a := a + s b
+static void gather(cr_membrane_map* a, double s, cr_membrane_map b)
+{
+    a->u = cr_vec3_add_scaled(a->u, s, b.u);
+    a->v = cr_vec3_add_scaled(a->v, s, b.v);
+}
+
+// y -= F^T F_bar, as {uu, uv, vu, vv}
+static void take_turn(cr_membrane_map f, cr_membrane_map f_bar, double y[4])
+{
+    y[0] -= cr_vec3_dot(f.u, f_bar.u);
+    y[1] -= cr_vec3_dot(f.u, f_bar.v);
+    y[2] -= cr_vec3_dot(f.v, f_bar.u);
+    y[3] -= cr_vec3_dot(f.v, f_bar.v);
+}
+
+// With e_u = sym(F^T F_u) and e_du = sym(F_u^T F_d) the loss is
+//   G = area (S:e_u + (1 + k) C:e_d:e_u + T:e_du).
+// T is S + floor without negative eigenvalues, less floor; its change is D[dS + dfloor I] - dfloor
+// I with a D that is its own reverse, so S_bar = e_u + D[e_du] and floor_bar = tr D[e_du] - tr
+// e_du. The rest as above: F_bar = F C:S_bar + F_u (S + C'e_d) + F_d C'e_u, F_u_bar = F (S + C'e_d)
+// + F_d T and F_d_bar = F C'e_u + F_u T, each times area, C' = (1 + k) C; with Q = sum_a gN_a
+// gN_a^T
+//   dfloor = 2 floor/width Q:(dX^T gN) + dsupport/width.
+void cr_membrane_linear_gradient_adj(const cr_membrane_rest* rest, const cr_membrane_law* law,
+                                     double support, const double* x0, const double* x,
+                                     const double* u, cr_membrane_law* law_bar, double* support_bar,
+                                     double* x0_bar, double* corner_bar)
+{
+    const double area = rest->area, grow = 1.0 + law->rate;
+    const cr_membrane_linear m = cr_membrane_linear_at(rest, law, support, x0, x);
+    const cr_membrane_map fu = cr_membrane_deform(rest, u);
+    const cr_membrane_sym eu = cr_membrane_strain_change(m.f, fu);
+    const cr_membrane_sym edu = cr_membrane_strain_change(fu, m.fd);
+    const cr_membrane_sym cu = cr_membrane_stress(law, eu), cd = cr_membrane_stress(law, m.ed);
+    const cr_membrane_sym su = {grow * cu.uu, grow * cu.vv, grow * cu.uv};
+    const cr_membrane_sym now = {m.s.uu + grow * cd.uu, m.s.vv + grow * cd.vv,
+                                 m.s.uv + grow * cd.uv};
+    const cr_membrane_sym felt = cr_membrane_tension_jvp(m.raised, edu);
+    const cr_membrane_sym s_bar = {eu.uu + felt.uu, eu.vv + felt.vv, eu.uv + felt.uv};
+    const double floor_bar = area * (felt.uu + felt.vv - edu.uu - edu.vv);
+    const double g = area * (contract(now, eu) + contract(m.t, edu));
+
+    law_bar->c11 += area * (m.e.uu * s_bar.uu + grow * m.ed.uu * eu.uu);
+    law_bar->c12 +=
+        area * (m.e.uu * s_bar.vv + m.e.vv * s_bar.uu + grow * (m.ed.uu * eu.vv + m.ed.vv * eu.uu));
+    law_bar->c22 += area * (m.e.vv * s_bar.vv + grow * m.ed.vv * eu.vv);
+    law_bar->c33 += area * 4.0 * (m.e.uv * s_bar.uv + grow * m.ed.uv * eu.uv);
+    law_bar->rate += area * contract(cd, eu);
+    *support_bar += floor_bar / m.width;
+
+    cr_membrane_map f_bar = {{0, 0, 0}, {0, 0, 0}}, fu_bar = f_bar, fd_bar = f_bar;
+    gather(&f_bar, area, cr_membrane_mul(m.f, cr_membrane_stress(law, s_bar)));
+    gather(&f_bar, area, cr_membrane_mul(fu, now));
+    gather(&f_bar, area, cr_membrane_mul(m.fd, su));
+    gather(&fu_bar, area, cr_membrane_mul(m.f, now));
+    gather(&fu_bar, area, cr_membrane_mul(m.fd, m.t));
+    gather(&fd_bar, area, cr_membrane_mul(m.f, su));
+    gather(&fd_bar, area, cr_membrane_mul(fu, m.t));
+
+    double y[4] = {g, 0.0, 0.0, g};
+    take_turn(m.f, f_bar, y);
+    take_turn(fu, fu_bar, y);
+    take_turn(m.fd, fd_bar, y);
+    gather(&f_bar, -1.0, fd_bar); // d = x - x0
+    for (int a = 0; a < 3; a++) {
+        const double *grad = rest->grad[a], q = 2.0 * floor_bar * m.floor / m.width;
+        y[0] += q * grad[0] * grad[0];
+        y[1] += q * grad[0] * grad[1];
+        y[2] += q * grad[0] * grad[1];
+        y[3] += q * grad[1] * grad[1];
+        cr_vec3_accumulate(x0_bar + 3 * a,
+                           cr_vec3_add_scaled(cr_vec3_scale(grad[0], f_bar.u), grad[1], f_bar.v));
+    }
+    spread_rest(rest, y[0], y[1], y[2], y[3], corner_bar);
 }

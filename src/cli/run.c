@@ -34,7 +34,9 @@ typedef struct run {
     double min_gap;          // m, over all step ends; HUGE_VAL: nothing came near
     int32_t max_contacts, max_zone_dofs, max_zone_contacts, max_zones, max_parts;
     int64_t iterations, events, retries;
-    int64_t eased;        // steps in which something got less friction than it has
+    int64_t eased;      // steps in which something got less friction than it has
+    int64_t unfinished; // steps that ended when the iteration budget was spent
+    double max_residual;
     int64_t recorded;     // the first step whose state has not been
     carom_status outcome; // what stopped it, or CAROM_OK
     carom_error error;
@@ -79,6 +81,8 @@ static void note_step(run* r)
     r->events += info.events;
     r->retries += info.retries;
     r->eased += info.eased > 0;
+    r->unfinished += info.unfinished > 0;
+    r->max_residual = fmax(r->max_residual, info.residual);
     r->min_gap = fmin(r->min_gap, info.least_gap);
 }
 
@@ -199,6 +203,8 @@ static int print_json(const run* r)
     json_object_set_new(o, "events", json_integer(r->events));
     json_object_set_new(o, "retries", json_integer(r->retries));
     json_object_set_new(o, "eased", json_integer(r->eased));
+    json_object_set_new(o, "unfinished", json_integer(r->unfinished));
+    json_object_set_new(o, "max_residual", cli_json_number(r->max_residual));
     json_object_set_new(o, "min_gap", cli_json_number(r->min_gap));
     json_object_set_new(o, "energy_start", cli_json_number(r->energy_start));
     json_object_set_new(o, "energy_end", cli_json_number(carom_sim_energy(r->sim).total));
@@ -276,6 +282,11 @@ static void print_summary(const run* r)
             "  eased     %lld step%s had no solution with all of the friction and %s less of it; "
             "shorter steps may not need it\n",
             (long long)r->eased, r->eased > 1 ? "s" : "", r->eased > 1 ? "have" : "has");
+    }
+    if (r->unfinished > 0) {
+        printf("  budget    %lld step%s ended after world.iteration_budget iterations, with a "
+               "residual of up to %.3g\n",
+               (long long)r->unfinished, r->unfinished > 1 ? "s" : "", r->max_residual);
     }
     printf("  energy    %.6g J at the start, %.6g J at the end: %.4g J of motion, %.4g J of "
            "gravity, %.4g J in cloth\n",

@@ -60,6 +60,8 @@ void cr_newton_destroy(cr_newton* newton)
     cr_array_release(&newton->sheet_scratch);
     cr_array_release(&newton->stress);
     cr_array_release(&newton->stress_base);
+    cr_array_release(&newton->model);
+    cr_array_release(&newton->pull);
     cr_zone_matrix_release(&newton->matrix);
     cr_memory_free(newton);
 }
@@ -132,11 +134,13 @@ static carom_status solve_sheets(cr_newton* newton, double size, double residual
     const int stalls = newton->cuts > 0 || (newton->exact && residual > stall * newton->before);
     newton->before = residual;
     newton->exact = size < exact_below * newton->scale && !stalls;
+    const int cheap = newton->task->budget > 0;
     if (newton->exact) {
         newton->tension = 0.0;
         status = try_solve(newton, 1, 0);
         newton->exact = status == CAROM_OK;
     }
+    newton->tension = cheap ? 1.0 : newton->tension;
     int curved = size < curved_sheet_below * newton->scale;
     while (status == CAROM_ERR_NOT_POSITIVE) {
         status = try_solve(newton, curved, 1);
@@ -145,7 +149,7 @@ static carom_status solve_sheets(cr_newton* newton, double size, double residual
         } else if (status == CAROM_ERR_NOT_POSITIVE && curved) {
             curved = 0;
         } else if (status == CAROM_ERR_NOT_POSITIVE) {
-            if (newton->tension >= 1.0) {
+            if (newton->tension >= 1.0 || newton->task->linear) {
                 return status;
             }
             newton->tension = cr_max(first_tension, cr_min(1.0, 2.0 * newton->tension));
@@ -250,7 +254,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->task = task;
     newton->report = (cr_newton_report){.least_gap = HUGE_VAL, .residual = HUGE_VAL};
     newton->first_collect = 1;
-    newton->own_stress = 1;
+    newton->own_stress = !task->linear;
     newton->flat = 0;
     newton->exact = newton->cuts = 0;
     newton->size = HUGE_VAL;
@@ -299,6 +303,15 @@ static int is_round_off(const cr_newton* newton, double size)
     return size <= noise * newton->scale + grains * newton->grain;
 }
 
+// No iterate intersects anything, so that one at which everything given has moved all its way can
+// be taken, solved or not.
+static int is_spent(const cr_newton* newton, double residual)
+{
+    const int32_t budget = newton->task->budget;
+    return budget > 0 && newton->report.iterations >= budget && newton->along == 1.0 &&
+           residual < HUGE_VAL;
+}
+
 // Solved when the forces balance, or when the last step was Newton's own and too short to matter.
 static int is_solved(const cr_newton* newton, double residual, double size)
 {
@@ -317,7 +330,9 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
     while (status == CAROM_OK) {
         const double residual = cr_newton_system_gradient(newton);
         newton->report.residual = is_round_off(newton, size) ? 0.0 : residual;
-        if (is_solved(newton, residual, size)) {
+        const int solved = is_solved(newton, residual, size);
+        if (solved || is_spent(newton, residual)) {
+            newton->report.unfinished = !solved;
             finish(newton);
             status = cr_newton_rows_keep(newton);
             break;

@@ -38,6 +38,7 @@ typedef struct cr_newton_task {
     const double* node_velocity; // [3*node_count] m/s at the start
     cr_vec3 wind;                // m/s
     cr_vec3 gravity;             // m/s^2, the size of what the residual is compared with
+    int32_t linear;              // nonzero: sheets resist as their quadratic model at the start
     int32_t frame_count;         // members
     const int32_t* frame;        // rigid frames, ascending
     int32_t member_sheet_count;
@@ -66,6 +67,7 @@ typedef struct cr_newton_task {
     double* node_wish;     // [3*node_count] m
     double friction_speed; // m/s
     int32_t max_iterations;
+    int32_t budget;           // iterations after which the iterate is taken as it is; 0: never
     double tolerance;         // relative residual
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
 } cr_newton_task;
@@ -91,6 +93,7 @@ typedef struct cr_newton_report {
     int32_t over_margin;  // steps of a body or node that were cut off at their margin
     int32_t queries;      // of the broad phase, after the first
     double residual;      // of the last iterate, relative to the forces on each body; 0: round-off
+    int32_t unfinished;   // nonzero: taken with that residual, for the budget was spent
     double least_gap;     // m, over all candidates at the end: distance - thickness
 } cr_newton_report;
 

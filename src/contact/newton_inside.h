@@ -161,6 +161,9 @@ struct cr_newton {
     CR_ARRAY(double) sheet_scratch;        // blocks of one Hessian
     CR_ARRAY(cr_membrane_sym) stress;      // [faces of the member sheets] N/m, see newton_sheet.c
     CR_ARRAY(cr_membrane_sym) stress_base; // likewise, where the step under way starts from
+    CR_ARRAY(double)
+    model;                 // of linear ones: blocks of h^2 times their stiffness, one after another
+    CR_ARRAY(double) pull; // [3*nodes] kg m, and their gradient at the start
     cr_newton_report report;
 };
 

@@ -5,7 +5,8 @@
 // which takes the place of the strain's stress in the geometric stiffness alone. After a step a d
 // it goes to what the step predicted, S + a (S(z) + C B(z) d - S), and at the solution both agree:
 // the gradient is always the true one, and the last steps are Newton's. Where compression makes the
-// matrix indefinite, `tension` (0..1) blends S towards its tensile part, which never does.
+// matrix indefinite, `tension` (0..1) blends S towards its tensile part, which never does. Sheets
+// that are linear have one matrix all along, and nothing of this.
 #include "contact/newton_inside.h"
 #include <string.h>
 
@@ -13,25 +14,6 @@ static int32_t node_count(const cr_newton_task* task, int32_t member)
 {
     const int32_t s = task->member_sheet[member];
     return task->sheet_node[s + 1] - task->sheet_node[s];
-}
-
-carom_status cr_newton_sheet_setup(cr_newton* newton)
-{
-    const cr_newton_task* task = newton->task;
-    int32_t nodes = 0, faces = 0, scratch = 0;
-    for (int32_t i = 0; i < task->member_sheet_count; i++) {
-        const cr_cloth* sheet = &task->sheet[task->member_sheet[i]];
-        nodes += sheet->node_count;
-        faces += sheet->face_count;
-        const int32_t most = 9 * sheet->pair_count; // diagonals alone make it 9 a node
-        scratch = most > scratch ? most : scratch;
-    }
-    newton->stress.count = faces;
-    const int ok = cr_array_reserve(&newton->sheet_x, 3 * nodes) &&
-                   cr_array_reserve(&newton->sheet_scratch, scratch) &&
-                   cr_array_reserve(&newton->stress, faces) &&
-                   cr_array_reserve(&newton->stress_base, faces);
-    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void cr_newton_sheet_place(cr_newton* newton)
@@ -63,35 +45,111 @@ cr_cloth_step cr_newton_sheet_step(const cr_newton_task* task, int32_t member)
     return (cr_cloth_step){.h = task->h,
                            .wind = {task->wind.x, task->wind.y, task->wind.z},
                            .x0 = &task->motion->x0[first].x,
-                           .v0 = task->node_velocity + 3 * (ptrdiff_t)first};
+                           .v0 = task->node_velocity + 3 * (ptrdiff_t)first,
+                           .linear = task->linear};
+}
+
+// The quadratic model of linear sheets hangs on their start alone.
+static void fill_model(cr_newton* newton)
+{
+    const cr_newton_task* task = newton->task;
+    double *block = newton->model.items, *pull = newton->pull.items;
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
+        const int32_t s = task->member_sheet[i];
+        const cr_cloth* sheet = &task->sheet[s];
+        const cr_cloth_step step = cr_newton_sheet_step(task, i);
+        const double hh = task->h * task->h;
+        memset(block, 0, 9 * (size_t)sheet->pair_count * sizeof(double));
+        memset(pull, 0, 3 * (size_t)sheet->node_count * sizeof(double));
+        cr_cloth_hessian(sheet, &task->material[s], &step, step.x0, CR_CLOTH_EXACT, hh, block);
+        cr_cloth_gradient(sheet, &task->material[s], &step, step.x0, hh, pull);
+        block += 9 * (ptrdiff_t)sheet->pair_count;
+        pull += 3 * (ptrdiff_t)sheet->node_count;
+    }
+}
+
+carom_status cr_newton_sheet_setup(cr_newton* newton)
+{
+    const cr_newton_task* task = newton->task;
+    int32_t nodes = 0, faces = 0, pairs = 0, scratch = 0;
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
+        const cr_cloth* sheet = &task->sheet[task->member_sheet[i]];
+        nodes += sheet->node_count;
+        faces += sheet->face_count;
+        pairs += sheet->pair_count;
+        const int32_t most = 9 * sheet->pair_count; // diagonals alone make it 9 a node
+        scratch = most > scratch ? most : scratch;
+    }
+    newton->stress.count = faces;
+    int ok = cr_array_reserve(&newton->sheet_x, 3 * nodes) &&
+             cr_array_reserve(&newton->sheet_scratch, scratch) &&
+             cr_array_reserve(&newton->stress, faces) &&
+             cr_array_reserve(&newton->stress_base, faces);
+    if (ok && task->linear) {
+        ok = cr_array_reserve(&newton->model, 9 * pairs) &&
+             cr_array_reserve(&newton->pull, 3 * nodes);
+    }
+    if (ok && task->linear) {
+        fill_model(newton);
+    }
+    return ok ? CAROM_OK : CAROM_ERR_MEMORY;
+}
+
+// Of a linear sheet, h^2 times its gradient g = pull + K d; gives d.(pull + g)/2, h^2 times its
+// energy. g has room for twice as much.
+static double linear_gradient(const cr_newton* newton, int32_t member, int32_t first_node,
+                              int32_t first_pair, double* g)
+{
+    const cr_newton_task* task = newton->task;
+    const int32_t s = task->member_sheet[member], size = 3 * task->sheet[s].node_count;
+    const double* x = newton->sheet_x.items + 3 * (ptrdiff_t)first_node;
+    const double* x0 = &task->motion->x0[task->sheet_node[s]].x;
+    const double* pull = newton->pull.items + 3 * (ptrdiff_t)first_node;
+    double *d = g + size, twice = 0.0;
+    for (int32_t i = 0; i < size; i++) {
+        d[i] = x[i] - x0[i];
+        g[i] = pull[i];
+    }
+    cr_cloth_blocks_apply(&task->sheet[s], newton->model.items + 9 * (ptrdiff_t)first_pair, d, g);
+    for (int32_t i = 0; i < size; i++) {
+        twice += d[i] * (pull[i] + g[i]);
+    }
+    return 0.5 * twice;
 }
 
 double cr_newton_sheet_energy(const cr_newton* newton)
 {
     const cr_newton_task* task = newton->task;
     double sum = 0.0;
-    int32_t at = 0;
+    int32_t at = 0, pair = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth_step step = cr_newton_sheet_step(task, i);
-        sum += cr_cloth_energy(&task->sheet[s], &task->material[s], &step,
-                               newton->sheet_x.items + 3 * (ptrdiff_t)at);
+        const double* x = newton->sheet_x.items + 3 * (ptrdiff_t)at;
+        sum += task->linear ? linear_gradient(newton, i, at, pair, newton->sheet_scratch.items)
+                            : task->h * task->h *
+                                  cr_cloth_energy(&task->sheet[s], &task->material[s], &step, x);
         at += node_count(task, i);
+        pair += task->sheet[s].pair_count;
     }
-    return task->h * task->h * sum;
+    return sum;
 }
 
 void cr_newton_sheet_gradient(cr_newton* newton, double* grad)
 {
     const cr_newton_task* task = newton->task;
-    int32_t at = 0;
+    int32_t at = 0, pair = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i], count = node_count(task, i);
         const cr_cloth_step step = cr_newton_sheet_step(task, i);
         double* g = newton->sheet_scratch.items;
-        memset(g, 0, 3 * (size_t)count * sizeof(double));
-        cr_cloth_gradient(&task->sheet[s], &task->material[s], &step,
-                          newton->sheet_x.items + 3 * (ptrdiff_t)at, task->h * task->h, g);
+        if (task->linear) {
+            linear_gradient(newton, i, at, pair, g);
+        } else {
+            memset(g, 0, 3 * (size_t)count * sizeof(double));
+            cr_cloth_gradient(&task->sheet[s], &task->material[s], &step,
+                              newton->sheet_x.items + 3 * (ptrdiff_t)at, task->h * task->h, g);
+        }
         for (int32_t n = 0; n < count; n++) {
             const int32_t block = newton->node_block.items[at + n];
             if (block >= 0) {
@@ -100,6 +158,7 @@ void cr_newton_sheet_gradient(cr_newton* newton, double* grad)
             }
         }
         at += count;
+        pair += task->sheet[s].pair_count;
     }
 }
 
@@ -123,21 +182,6 @@ carom_status cr_newton_sheet_pattern(cr_newton* newton)
         at += node_count(task, i);
     }
     return CAROM_OK;
-}
-
-// The eigenvalues of S below 0 set to 0.
-static cr_membrane_sym tensile(cr_membrane_sym s)
-{
-    if (s.uu >= 0.0 && s.vv >= 0.0 && s.uu * s.vv >= s.uv * s.uv) {
-        return s;
-    }
-    const double mean = 0.5 * (s.uu + s.vv), half = 0.5 * (s.uu - s.vv);
-    const double r = sqrt(half * half + s.uv * s.uv), high = mean + r, low = mean - r;
-    if (!(high > 0.0)) {
-        return (cr_membrane_sym){0, 0, 0};
-    }
-    const double t = high / (high - low);
-    return (cr_membrane_sym){t * (s.uu - low), t * (s.vv - low), t * s.uv};
 }
 
 // What a face's stress is at places x of the sheet's nodes, and how the face is deformed there.
@@ -209,7 +253,7 @@ static void replace_stress(const cr_newton* newton, int32_t member, int32_t firs
     const double hh = newton->task->h * newton->task->h, t = newton->tension;
     for (int32_t f = 0; f < at.sheet->face_count; f++) {
         const cr_membrane_sym true_stress = face_stress(&at, f, deform(at.sheet, f, at.x));
-        const cr_membrane_sym pulled = tensile(own[f]);
+        const cr_membrane_sym pulled = cr_membrane_tension(own[f]);
         const cr_membrane_sym change = {own[f].uu + t * (pulled.uu - own[f].uu) - true_stress.uu,
                                         own[f].vv + t * (pulled.vv - own[f].vv) - true_stress.vv,
                                         own[f].uv + t * (pulled.uv - own[f].uv) - true_stress.uv};
@@ -241,10 +285,16 @@ static void add_blocks(cr_newton* newton, const cr_cloth* sheet, int32_t first_n
 void cr_newton_sheet_hessian(cr_newton* newton)
 {
     const cr_newton_task* task = newton->task;
-    int32_t at = 0, face = 0;
+    int32_t at = 0, face = 0, pair = 0;
     for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth* sheet = &task->sheet[s];
+        if (task->linear) {
+            add_blocks(newton, sheet, at, newton->model.items + 9 * (ptrdiff_t)pair);
+            at += sheet->node_count;
+            pair += sheet->pair_count;
+            continue;
+        }
         const cr_cloth_step step = cr_newton_sheet_step(task, i);
         double* block = newton->sheet_scratch.items;
         memset(block, 0, 9 * (size_t)sheet->pair_count * sizeof(double));
@@ -262,6 +312,9 @@ void cr_newton_sheet_hessian(cr_newton* newton)
 
 void cr_newton_sheet_stress_begin(cr_newton* newton)
 {
+    if (!newton->own_stress) {
+        return;
+    }
     int32_t at = 0, face = 0;
     for (int32_t i = 0; i < newton->task->member_sheet_count; i++) {
         const face_at here = face_at_make(newton, i, at);
@@ -288,7 +341,7 @@ static void gather_step(const cr_newton* newton, int32_t first_node, int32_t cou
 
 void cr_newton_sheet_stress_keep(cr_newton* newton)
 {
-    if (newton->stress.count > 0) {
+    if (newton->own_stress && newton->stress.count > 0) {
         memcpy(newton->stress_base.items, newton->stress.items,
                (size_t)newton->stress.count * sizeof *newton->stress.items);
     }
@@ -296,6 +349,9 @@ void cr_newton_sheet_stress_keep(cr_newton* newton)
 
 void cr_newton_sheet_stress_follow(cr_newton* newton, double part)
 {
+    if (!newton->own_stress) {
+        return;
+    }
     int32_t at = 0, face = 0;
     for (int32_t i = 0; i < newton->task->member_sheet_count; i++) {
         const face_at here = face_at_make(newton, i, at);

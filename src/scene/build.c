@@ -896,6 +896,37 @@ static void hand_over(builder* b)
     m->pairing_count = b->pairings.count;
 }
 
+static carom_status refuse_world(builder* b, const char* key, const char* why)
+{
+    const size_t mark = cr_form_enter(&b->path, "world", 0);
+    cr_form_enter(&b->path, key, 0);
+    const int32_t world = cr_json_member(b->json, 0, "world");
+    const carom_status status =
+        cr_form_refuse(b->json, cr_json_member(b->json, world, key), &b->path, b->error, "%s", why);
+    cr_form_leave(&b->path, mark);
+    return status;
+}
+
+// What the hard law has no use for.
+static carom_status check_world(builder* b)
+{
+    const cr_world* world = &b->world.numbers;
+    if (world->contact == CR_CONTACT_BARRIER) {
+        return CAROM_OK;
+    }
+    if (world->elasticity != CR_ELASTICITY_CONVERGED) {
+        return refuse_world(b, "elasticity",
+                            "is \"linearized\", which needs \"contact\": \"barrier\"; with "
+                            "\"hard\", say \"cloth_solver\": \"paper\"");
+    }
+    if (world->iteration_budget > 0) {
+        return refuse_world(b, "iteration_budget",
+                            "is not 0, which needs \"contact\": \"barrier\"; with \"hard\", "
+                            "leave it out");
+    }
+    return CAROM_OK;
+}
+
 carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error* error)
 {
     *model = NULL;
@@ -909,7 +940,10 @@ carom_status cr_build_model(const cr_scene* scene, cr_model** model, carom_error
         return no_memory(&b);
     }
     b.model->world = b.world.numbers;
-    carom_status status = make_casts(&b);
+    carom_status status = check_world(&b);
+    if (status == CAROM_OK) {
+        status = make_casts(&b);
+    }
     if (status == CAROM_OK) {
         status = take_room(&b);
     }

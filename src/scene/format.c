@@ -60,6 +60,7 @@ static const cr_field torque_item = {ITEM_VECTOR("torque", "N m", "of one step",
 #define SPEC cr_world_spec
 static const double earth[3] = {0, 0, -9.81};
 static const char* const contact_names[] = {"hard", "barrier", NULL};
+static const char* const elasticity_names[] = {"converged", "linearized", NULL};
 static const char* const zone_names[] = {"local", "global", NULL};
 static const char* const zone_gradient_names[] = {"sparse", "dense-qr", "dense-kkt", NULL};
 static const char* const curvature_names[] = {"on", "off", NULL};
@@ -86,6 +87,10 @@ static const cr_field world_fields[] = {
     {NUMBER("contact_stiffness", contact_stiffness, "m/s^2",
             "acceleration that presses a contact halfway down its layer; contact \"barrier\"", 100,
             1e-3 TO 1e9, 0)},
+    {CHOICE("elasticity", numbers.elasticity,
+            "how sheets resist within a step: by their energy, or, cheaper but stiff against "
+            "rotation, by its quadratic model at the start of the step; contact \"barrier\"",
+            0, elasticity_names)},
     {NUMBER("friction", friction, UNIT, "of bodies that give none", 0.5, 0 TO 1e3, 0)},
     {NUMBER("restitution", restitution, UNIT, "of bodies that give none", 0, 0 TO 1, 0)},
     {NUMBER("friction_speed", numbers.friction_speed, "m/s",
@@ -104,6 +109,10 @@ static const cr_field world_fields[] = {
              0 TO 30)},
     {INTEGER("max_iterations", numbers.max_iterations, "Newton iterations of one zone", 60,
              1 TO 1000000)},
+    {INTEGER("iteration_budget", numbers.iteration_budget,
+             "Newton iterations after which a zone ends where it is, which intersects nothing but "
+             "has no gradient; 0: only when solved; contact \"barrier\"",
+             0, 0 TO 1000000)},
     {CHOICE("zones", numbers.one_zone,
             "what is solved together: what touches, or everything (for comparison)", 0,
             zone_names)},

@@ -11,6 +11,12 @@ typedef enum cr_contact_law {
     CR_CONTACT_BARRIER, // a potential in a layer of finite width, contact/barrier.h
 } cr_contact_law;
 
+// How sheets resist within a step of contact CR_CONTACT_BARRIER.
+typedef enum cr_elasticity {
+    CR_ELASTICITY_CONVERGED,  // by the potential itself
+    CR_ELASTICITY_LINEARIZED, // by its quadratic model at the start of the step
+} cr_elasticity;
+
 // The numbers of a scene that belong to no body. Each has a row in the parameter table.
 typedef struct cr_world {
     double dt;             // s, one step
@@ -22,12 +28,14 @@ typedef struct cr_world {
     double bounce_floor;   // 1, impacts slower than this many dt * |acceleration| do not bounce
     int32_t max_events;    // impacts of one body in one step before the rest is taken inelastically
     int32_t max_halvings;  // a step is split into at most 2^max_halvings parts
-    int32_t max_iterations; // Newton iterations of one zone
-    int32_t contact;        // cr_contact_law
-    int32_t one_zone;       // nonzero: everything is one zone, for comparison
-    int32_t cloth_paper;    // nonzero: the linearised cloth step with mass-metric projection
-    int32_t zone_gradient;  // cr_zone_gradient: how the way back solves a zone
-    int32_t flat_gradient;  // nonzero: the way back leaves the curvature of contacts out
+    int32_t max_iterations;   // Newton iterations of one zone
+    int32_t iteration_budget; // of one zone, then its iterate is taken as it is; 0: none
+    int32_t contact;          // cr_contact_law
+    int32_t elasticity;       // cr_elasticity
+    int32_t one_zone;         // nonzero: everything is one zone, for comparison
+    int32_t cloth_paper;      // nonzero: the linearised cloth step with mass-metric projection
+    int32_t zone_gradient;    // cr_zone_gradient: how the way back solves a zone
+    int32_t flat_gradient;    // nonzero: the way back leaves the curvature of contacts out
 } cr_world;
 
 // Positions at given times; before the first and after the last the end values hold.

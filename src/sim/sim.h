@@ -25,11 +25,12 @@ typedef struct cr_step_report {
     int32_t contact_count; // contacts that carry a force
     int32_t weakly_active;
     int32_t candidate_count;
-    int32_t impacts;  // events, see contact/events.h
-    int32_t retries;  // times the step was redone with a wider look around
-    double least_gap; // m, distance - thickness over all candidates; HUGE_VAL: none
-    double residual;  // the largest, relative
-    int32_t eased;    // islands whose friction had to be lessened
+    int32_t impacts;    // events, see contact/events.h
+    int32_t retries;    // times the step was redone with a wider look around
+    double least_gap;   // m, distance - thickness over all candidates; HUGE_VAL: none
+    double residual;    // the largest, relative
+    int32_t eased;      // islands whose friction had to be lessened
+    int32_t unfinished; // islands that were taken as they were when their budget was spent
 } cr_step_report;
 
 typedef struct cr_sim cr_sim;

@@ -50,12 +50,13 @@ typedef struct cr_island_result {
     cr_zone_report report;
     int32_t impacts; // events, of all parts
     int32_t parts;
-    int32_t eased; // nonzero: solved with less friction than it has
-    int32_t hard;  // nonzero: one look around did not do, see parts.h
-    int32_t again; // nonzero: the last part has to be taken again, see carried.h
-    int32_t gains; // nonzero: the last part was solved but gained energy
-    double turn;   // rad, of a member in it, at most
-    double missed; // residual of the last zone that was not solved
+    int32_t eased;      // nonzero: solved with less friction than it has
+    int32_t unfinished; // nonzero: its iteration budget was spent before it was solved
+    int32_t hard;       // nonzero: one look around did not do, see parts.h
+    int32_t again;      // nonzero: the last part has to be taken again, see carried.h
+    int32_t gains;      // nonzero: the last part was solved but gained energy
+    double turn;        // rad, of a member in it, at most
+    double missed;      // residual of the last zone that was not solved
     int32_t
         narrow; // nonzero: something went, or wanted to go, farther than contacts were looked for
     // nonzero: it went farther than others were looked for: it stands if there are none, see

@@ -198,6 +198,7 @@ static void add_report(cr_sim* sim)
         parts = result->parts > parts ? result->parts : parts;
         report->impacts += result->impacts;
         report->eased += result->eased;
+        report->unfinished += result->unfinished;
         report->iterations += zone->iterations;
         report->factorisations += zone->factorisations;
         report->weakly_active += zone->weakly_active;
@@ -406,6 +407,12 @@ static carom_status take_legs(cr_sim* sim, carom_error* error)
 
 carom_status cr_sim_step(cr_sim* sim, carom_error* error)
 {
+    if (sim->keeps && sim->model->world.iteration_budget > 0) {
+        return cr_status_refuse(error, CAROM_ERR_MISUSE,
+                                "step %lld: with world.iteration_budget %d it may end before it is "
+                                "solved, and has no gradient then; set that to 0 for gradients",
+                                (long long)sim->state.step, sim->model->world.iteration_budget);
+    }
     cr_sim_gather(sim);
     sim->report = (cr_step_report){.least_gap = HUGE_VAL};
     cr_record_clear(&sim->earlier);

@@ -124,6 +124,7 @@ cr_newton_task cr_substep_task(cr_sim* sim, const cr_worker* worker, double h, d
                             .node_velocity = sim->next.xv,
                             .wind = cr_vec3_load(model->world.wind),
                             .gravity = cr_vec3_load(model->world.gravity),
+                            .linear = model->world.elasticity == CR_ELASTICITY_LINEARIZED,
                             .frame_count = worker->frame.count,
                             .frame = worker->frame.items,
                             .member_sheet_count = worker->sheet.count,
@@ -139,6 +140,7 @@ cr_newton_task cr_substep_task(cr_sim* sim, const cr_worker* worker, double h, d
                             .node_wish = sim->node_wish,
                             .friction_speed = model->world.friction_speed,
                             .max_iterations = model->world.max_iterations,
+                            .budget = model->world.iteration_budget,
                             .tolerance = tolerance,
                             .stop = sim->stop};
 }
@@ -166,6 +168,7 @@ static carom_status solve(cr_sim* sim, cr_worker* worker, int32_t index, double 
     total->scalar_count = report.scalar_count;
     total->row_count = report.row_count > total->row_count ? report.row_count : total->row_count;
     total->cramped += report.over_margin;
+    result->unfinished |= report.unfinished;
     if (status == CAROM_OK) {
         total->residual = cr_max(total->residual, report.residual);
         total->least_gap = cr_min(total->least_gap, report.least_gap);

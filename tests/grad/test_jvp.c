@@ -242,6 +242,18 @@ static const scene scenes[] = {
      " 'drag_normal': 0.4, 'thickness': 0.001, 'pins': [{'nodes': 'corners'}]}],"
      "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'}]}",
      0},
+    {"linearised sheets", 10,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'contact': 'barrier',"
+     " 'elasticity': 'linearized'}, 'bodies': ["
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.03, 0.02, 0.615],"
+     " 'velocity': [0.3, 0, -1]},"
+     "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 4,"
+     " 'ny': 4}}, 'position': [0, 0, 0.5], 'stretch': 200, 'bend': 1e-3, 'damping': 0.01,"
+     " 'drag_normal': 0.4, 'thickness': 0.001, 'pins': [{'nodes': [0, 4]}, {'nodes': [20],"
+     " 'script': {'keys': [{'time': 0}, {'time': 0.2, 'shift': [0.05, 0, -0.1]}]}}]}],"
+     "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'},"
+                                                         " {'of': 'sheet', 'what': 'script'}]}",
+     0},
     {"pins that move", 8,
      "{'carom': 1, 'world': {'dt': 0.0125}, 'bodies': ["
      "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 3,"

@@ -18,6 +18,7 @@ typedef struct sample {
     double h, wind[3];
     double x0[3 * NODES], v0[3 * NODES], x[3 * NODES];
     double u[3 * NODES], d[3 * NODES];
+    int32_t linear;
 } sample;
 
 // Nodes are numbered out of order, and corners turned, so that every block is met both ways round.
@@ -74,6 +75,7 @@ static void fill(sample* s, int with_uv, uint64_t* seed)
                            .uv = with_uv ? s->mesh_uv : NULL,
                            .face_uv = with_uv ? s->face_uv : NULL};
     s->cloth = (cr_cloth){0};
+    s->linear = 0;
     s->material = (cr_cloth_material){0.3, 800, 500, 200, 150, 0.02, 0.4, 0.3, 40, 25};
     s->h = 0.5;
     for (int i = 0; i < 3 * NODES; i++) {
@@ -99,7 +101,7 @@ static void build(sample* s)
 
 static cr_cloth_step step_of(const sample* s)
 {
-    return (cr_cloth_step){s->h, {s->wind[0], s->wind[1], s->wind[2]}, s->x0, s->v0};
+    return (cr_cloth_step){s->h, {s->wind[0], s->wind[1], s->wind[2]}, s->x0, s->v0, s->linear};
 }
 
 static double dot(const double* a, const double* b, int count)
@@ -327,6 +329,208 @@ static void test_reverse_of_gradient(void)
     }
 }
 
+// Half the inertia of its faces holds the sheet's compression: a step short enough that some faces
+// are held and some are not.
+static void fill_linear(sample* s, int with_uv, uint64_t* seed)
+{
+    fill(s, with_uv, seed);
+    s->linear = 1;
+    s->h = 0.005;
+    s->material.damping *= 0.01;
+    s->material.bend_damping *= 0.01;
+}
+
+static void test_linear_step_is_quadratic(void)
+{
+    uint64_t seed = 21;
+    const int n = 3 * NODES;
+    sample s;
+    fill_linear(&s, 1, &seed);
+    build(&s);
+    const cr_cloth_step step = step_of(&s);
+    double g[3 * NODES] = {0}, start[3 * NODES] = {0}, y[3 * NODES] = {0}, along[3 * NODES];
+    double twice[3 * NODES];
+    double* block = calloc(9 * (size_t)s.cloth.pair_count, sizeof *block);
+    double* full = calloc((size_t)(n * n), sizeof *full);
+    cr_cloth_gradient(&s.cloth, &s.material, &step, s.x, 1.0, g);
+    cr_cloth_gradient(&s.cloth, &s.material, &step, s.x0, 1.0, start);
+    cr_cloth_apply(&s.cloth, &s.material, &step, s.x, s.u, 1.0, y);
+    cr_cloth_hessian(&s.cloth, &s.material, &step, s.x, CR_CLOTH_EXACT, 1.0, block);
+    dense(&s.cloth, block, full);
+    for (int i = 0; i < n; i++) {
+        along[i] = s.x[i] - s.x0[i];
+        twice[i] = y[i];
+    }
+    cr_cloth_blocks_apply(&s.cloth, block, s.u, twice);
+    for (int i = 0; i < n; i++) {
+        const double by_x = slope(energy, &s, s.x + i, 0.1);
+        CHECK(by_x != 0.0);
+        CHECK_NEAR(g[i], by_x, 1e-9 * (1e3 + fabs(by_x)));
+        CHECK_NEAR(y[i], dot(full + i * n, s.u, n), 1e-10 * 1e4);
+        CHECK_NEAR(g[i], start[i] + dot(full + i * n, along, n), 1e-10 * 1e4);
+        CHECK_NEAR(twice[i], 2 * y[i], 1e-10 * 1e4);
+    }
+    // at the start it is the gradient of the potential itself
+    cr_cloth_step true_step = step;
+    true_step.linear = 0;
+    cr_cloth_gradient(&s.cloth, &s.material, &true_step, s.x0, -1.0, start);
+    for (int i = 0; i < n; i++) {
+        CHECK_NEAR(start[i], 0.0, 1e-9);
+    }
+    free(block);
+    free(full);
+    cr_cloth_release(&s.cloth);
+}
+
+// Whether full [n*n] with `more` on the diagonal has a Cholesky factor, which takes its place.
+static int is_positive(double* full, int n, const double* more)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            const double own = full[i * n + j] + (i == j ? more[i / 3] : 0.0);
+            const double sum = own - dot(full + i * n, full + j * n, j);
+            if (i == j && !(sum > 0.0)) {
+                return 0;
+            }
+            full[i * n + j] = i == j ? sqrt(sum) : sum / full[j * n + j];
+        }
+    }
+    return 1;
+}
+
+static void test_linear_step_is_convex_with_half_its_inertia(void)
+{
+    uint64_t seed = 22;
+    const int n = 3 * NODES;
+    int held = 0;
+    for (int trial = 0; trial < 60; trial++) {
+        sample s;
+        fill_linear(&s, trial % 2, &seed);
+        build(&s);
+        s.material.bend = s.material.drag_normal = s.material.drag_tangent =
+            0.0; // they are positive
+        for (int i = 0; i < n; i++) {
+            s.x0[i] *= trial % 3 ? 0.9 : 0.3;
+        }
+        const cr_cloth_step step = step_of(&s);
+        double half[NODES];
+        double* block = calloc(9 * (size_t)s.cloth.pair_count, sizeof *block);
+        double* full = calloc((size_t)(n * n), sizeof *full);
+        cr_cloth_mass(&s.cloth, 0.5 * s.material.density / (s.h * s.h), half);
+        cr_cloth_hessian(&s.cloth, &s.material, &step, s.x, CR_CLOTH_EXACT, 1.0, block);
+        dense(&s.cloth, block, full);
+        CHECK(is_positive(full, n, half));
+        dense(&s.cloth, block, full);
+        for (int i = 0; i < NODES; i++) {
+            half[i] *= 0.01;
+        }
+        held += !is_positive(full, n, half);
+        free(block);
+        free(full);
+        cr_cloth_release(&s.cloth);
+    }
+    CHECK(held > 10);
+}
+
+static void test_reverse_of_linear_step(void)
+{
+    uint64_t seed = 24;
+    for (int with_uv = 0; with_uv < 2; with_uv++) {
+        sample s;
+        fill_linear(&s, with_uv, &seed);
+        build(&s);
+        const cr_cloth_step step = step_of(&s);
+        cr_cloth_material material_bar = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+        double h_bar = 1, wind_bar[3] = {1, 1, 1}, x0_bar[3 * NODES], v0_bar[3 * NODES];
+        double corner_bar[6 * FACES];
+        for (int i = 0; i < 3 * NODES; i++) {
+            x0_bar[i] = v0_bar[i] = 1;
+        }
+        memset(corner_bar, 0, sizeof corner_bar);
+        const cr_cloth_bars bars = {&material_bar, &h_bar, wind_bar, x0_bar, v0_bar, corner_bar};
+        cr_cloth_gradient_adj(&s.cloth, &s.material, &step, s.x, s.u, 2.0, &bars);
+        for (const cr_param* row = cr_cloth_params; row->name; row++) {
+            double* at = (double*)((char*)&s.material + row->offset);
+            const double bar = *(double*)((char*)&material_bar + row->offset);
+            const double reference = slope(gradient_loss, &s, at, 1e-4 * *at);
+            CHECK(fabs(reference) > 1e-6);
+            CHECK_NEAR(bar, 1 + 2 * reference, 1e-8 * (1 + fabs(reference)) + 1e-8 / *at);
+        }
+        const double by_h = slope(gradient_loss, &s, &s.h, 1e-7);
+        CHECK(fabs(by_h) > 1e-3);
+        CHECK_NEAR(h_bar, 1 + 2 * by_h, 1e-6 * (1 + fabs(by_h)));
+        double largest = 0.0;
+        for (int i = 0; i < 3 * NODES; i++) {
+            const double by_x0 = slope(gradient_loss, &s, s.x0 + i, 1e-6);
+            largest = fmax(largest, fabs(by_x0));
+            CHECK_NEAR(x0_bar[i], 1 + 2 * by_x0, 1e-7 * (1e4 + fabs(by_x0)));
+        }
+        CHECK(largest > 1e3);
+        double x_bar[3 * NODES], uv_bar[2 * UVS], mass_bar[NODES], density_bar = 0.0;
+        for (int i = 0; i < 3 * NODES; i++) {
+            x_bar[i] = 1;
+            mass_bar[i / 3] = 2 * s.u[i / 3];
+        }
+        for (int i = 0; i < 2 * UVS; i++) {
+            uv_bar[i] = 1;
+        }
+        cr_cloth_mass_adj(&s.cloth, s.material.density, mass_bar, &density_bar, corner_bar);
+        cr_cloth_corner_adj(&s.mesh, corner_bar, uv_bar, x_bar);
+        for (int i = 0; i < (with_uv ? 2 * UVS : 3 * NODES); i++) {
+            double* at = with_uv ? s.mesh_uv + i : s.mesh_x + i;
+            const double bar = with_uv ? uv_bar[i] : x_bar[i];
+            const double reference = slope(rebuilt_loss, &s, at, 1e-6);
+            CHECK(fabs(reference) > 1e-3);
+            CHECK_NEAR(bar, 1 + 2 * reference, 1e-6 * (1e3 + fabs(reference)));
+        }
+        cr_cloth_release(&s.cloth);
+    }
+}
+
+// The change along a direction against the reverse's derivatives by everything in it.
+static void test_forward_of_linear_step(void)
+{
+    uint64_t seed = 25;
+    sample s;
+    fill_linear(&s, 1, &seed);
+    build(&s);
+    const cr_cloth_step step = step_of(&s);
+    double by_x0[3 * NODES], by_v0[3 * NODES], by_wind[3], by_corner[6 * FACES];
+    double x0_bar[3 * NODES] = {0}, v0_bar[3 * NODES] = {0}, wind_bar[3] = {0};
+    double corner_bar[6 * FACES] = {0}, y[3 * NODES] = {0};
+    cr_cloth_material by, bar = {0};
+    for (int i = 0; i < 3 * NODES; i++) {
+        by_x0[i] = check_random(&seed, -1, 1);
+        by_v0[i] = check_random(&seed, -1, 1);
+    }
+    for (int i = 0; i < 6 * FACES; i++) {
+        by_corner[i] = check_random(&seed, -1, 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        by_wind[i] = check_random(&seed, -1, 1);
+    }
+    double sum = 0.0, size = 0.0;
+    for (const cr_param* row = cr_cloth_params; row->name; row++) {
+        *(double*)((char*)&by + row->offset) = check_random(&seed, -1, 1);
+    }
+    const cr_cloth_bars bars = {
+        .material = &bar, .wind = wind_bar, .x0 = x0_bar, .v0 = v0_bar, .corner = corner_bar};
+    const cr_cloth_tangents tangents = {&by, by_wind, by_x0, by_v0, by_corner};
+    cr_cloth_gradient_adj(&s.cloth, &s.material, &step, s.x, s.u, 2.0, &bars);
+    cr_cloth_gradient_jvp(&s.cloth, &s.material, &step, s.x, 2.0, &tangents, y);
+    for (const cr_param* row = cr_cloth_params; row->name; row++) {
+        sum += *(double*)((char*)&by + row->offset) * *(double*)((char*)&bar + row->offset);
+    }
+    sum += dot(by_x0, x0_bar, 3 * NODES) + dot(by_v0, v0_bar, 3 * NODES);
+    sum += dot(by_wind, wind_bar, 3) + dot(by_corner, corner_bar, 6 * FACES);
+    for (int i = 0; i < 3 * NODES; i++) {
+        size += fabs(s.u[i] * y[i]);
+    }
+    CHECK(fabs(sum) > 1e-3 * size);
+    CHECK_NEAR(dot(s.u, y, 3 * NODES), sum, 1e-12 * size);
+    cr_cloth_release(&s.cloth);
+}
+
 // A coefficient that is 0 still has a derivative, or nothing could start to learn it.
 static void test_reverse_at_zero_coefficients(void)
 {
@@ -529,6 +733,10 @@ int main(void)
     RUN(test_no_step_is_elastic_energy);
     RUN(test_projected_hessian);
     RUN(test_reverse_of_gradient);
+    RUN(test_linear_step_is_quadratic);
+    RUN(test_linear_step_is_convex_with_half_its_inertia);
+    RUN(test_reverse_of_linear_step);
+    RUN(test_forward_of_linear_step);
     RUN(test_reverse_at_zero_coefficients);
     RUN(test_counts_masses_and_pairs);
     RUN(test_warp_without_texture_coordinates);

@@ -77,6 +77,13 @@ static void test_the_world(void)
             "world.dt is \"1\"; it has to be a number from");
     REFUSED("{\"carom\": 1, \"world\": {\"dt\": -0.01}, \"bodies\": []}", CAROM_ERR_SCENE,
             "world.dt is -0.01 s");
+    REFUSED("{\"carom\": 1, \"world\": {\"elasticity\": \"linearized\"}, \"bodies\": []}",
+            CAROM_ERR_SCENE,
+            "world.elasticity is \"linearized\", which needs \"contact\": "
+            "\"barrier\"");
+    REFUSED("{\"carom\": 1, \"world\": {\"iteration_budget\": 4}, \"bodies\": []}", CAROM_ERR_SCENE,
+            "world.iteration_budget is not 0, which needs \"contact\": "
+            "\"barrier\"");
     REFUSED("{\"carom\": 1, \"world\": {\"gravity\": [0, 1]}, \"bodies\": []}", CAROM_ERR_SCENE,
             "world.gravity is [0, 1]; it has to be a list of 3 numbers in m/s^2");
     REFUSED("{\"carom\": 1, \"world\": {\"gravity\": [0, null, 1]}, \"bodies\": []}",
