@@ -31,7 +31,8 @@ typedef struct count {
     int32_t workers;
     _Atomic int ran[JOBS];
     _Atomic int busy[MOST_WORKERS];
-    _Atomic int shared, outside, started; // workers used twice at a time; numbers beyond; jobs begun
+    _Atomic int shared, outside,
+        started; // workers used twice at a time; numbers beyond; jobs begun
 } count;
 
 static void nap(int64_t ns)
