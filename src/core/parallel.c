@@ -46,8 +46,9 @@ typedef struct pool {
     }
 
 static pool shared = EMPTY_POOL;
-static atomic_flag taken = ATOMIC_FLAG_INIT; // by a loop that runs, or for good at the end
-static _Thread_local int inside;             // this thread runs jobs
+// By a loop that runs, so that loops of its jobs and of other threads are not shared; at the end
+// for good.
+static atomic_flag taken = ATOMIC_FLAG_INIT;
 
 static void relax(void)
 {
@@ -122,7 +123,6 @@ static void await_loop(void)
 
 static void* serve(void* nothing)
 {
-    inside = 1;
     pthread_mutex_lock(&shared.lock);
     for (await_loop(); !shared.ending; await_loop()) {
         loop* joined = shared.open;
@@ -217,7 +217,6 @@ static void run_shared(loop* l, int32_t workers)
 {
     add_threads(workers - 1);
     const int32_t seats = workers - 1 < shared.count ? workers - 1 : shared.count;
-    inside = 1;
     if (seats > 0) {
         fegetenv(&l->floating);
         post(l, seats);
@@ -226,7 +225,6 @@ static void run_shared(loop* l, int32_t workers)
     if (seats > 0) {
         await_end();
     }
-    inside = 0;
 }
 
 void cr_parallel_for(int32_t job_count, int32_t worker_count, cr_parallel_fn* fn, void* user)
@@ -234,7 +232,7 @@ void cr_parallel_for(int32_t job_count, int32_t worker_count, cr_parallel_fn* fn
     const int32_t useful = worker_count < job_count ? worker_count : job_count;
     const int32_t workers = useful <= MOST_THREADS ? useful : MOST_THREADS + 1;
     loop l = {.fn = fn, .user = user, .job_count = job_count};
-    if (workers > 1 && !inside && !atomic_flag_test_and_set(&taken)) {
+    if (workers > 1 && !atomic_flag_test_and_set(&taken)) {
         run_shared(&l, workers);
         atomic_flag_clear(&taken);
     } else {
@@ -246,7 +244,7 @@ void cr_parallel_for(int32_t job_count, int32_t worker_count, cr_parallel_fn* fn
 // with the process, threads and all.
 __attribute__((destructor)) static void end_threads(void)
 {
-    if (inside || atomic_flag_test_and_set(&taken)) {
+    if (atomic_flag_test_and_set(&taken)) {
         return;
     }
     pthread_mutex_lock(&shared.lock);
