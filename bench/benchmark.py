@@ -575,7 +575,6 @@ def main():
     arguments.add_argument("--out", type=Path, help="where to write (docs; with --quick build/benchmark)")
     arguments.add_argument("--only", help="some of: " + ",".join(PARTS))
     options = arguments.parse_args()
-    os.environ["OMP_WAIT_POLICY"] = "passive"  # a worker that waits is no work
     out = options.out or ROOT / ("build/benchmark" if options.quick else "docs")
     out.mkdir(parents=True, exist_ok=True)
     page = Page(out, options.quick)

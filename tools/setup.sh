@@ -71,7 +71,6 @@ if [ "$purpose" = test ]; then
     need libopenmpi-dev header mpicc mpi.h
     need clang program clang
     need libclang-rt-dev checks
-    need libomp-dev header clang omp.h -fopenmp
     need clang-format program clang-format
     need clang-tidy program clang-tidy
     need doxygen program doxygen

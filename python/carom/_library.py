@@ -252,27 +252,12 @@ def _candidates():
         yield pathlib.Path(folder) / _NAME
 
 
-@contextlib.contextmanager
-def _patient_threads():
-    """Workers that wait should sleep: on a machine that has other things to do, spinning ones
-    take the time of those that work. OpenMP reads this once, when it is loaded."""
-    mine = not any(name in os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"))
-    if mine:
-        os.environ["OMP_WAIT_POLICY"] = "passive"
-    try:
-        yield
-    finally:
-        if mine:
-            del os.environ["OMP_WAIT_POLICY"]
-
-
 def _open() -> tuple[C.CDLL, str]:
     tried = []
     for path in _candidates():
         if path.exists():
             try:
-                with _patient_threads():
-                    return C.CDLL(str(path)), str(path)
+                return C.CDLL(str(path)), str(path)
             except OSError as error:
                 raise ImportError(f"{path} is not a library that can be loaded: {error}") from None
         tried.append(str(path))

@@ -52,6 +52,10 @@ void cr_newton_destroy(cr_newton* newton)
     cr_array_release(&newton->dual);
     cr_array_release(&newton->chain);
     cr_array_release(&newton->close);
+    cr_array_release(&newton->free);
+    cr_array_release(&newton->near);
+    cr_array_release(&newton->picked);
+    cr_array_release(&newton->exact_rows);
     cr_array_release(&newton->contact);
     cr_array_release(&newton->sizes);
     cr_array_release(&newton->pairs);

@@ -26,6 +26,7 @@ typedef struct cr_newton_recalled {
 
 // What is to be solved. Everything is read, except the end of the members in `motion`.
 typedef struct cr_newton_task {
+    int32_t workers; // how many threads the solve may use; its result does not depend on that
     const cr_body_set* bodies;
     const int32_t* like; // [body_count] a rigid body with the same p, to the bit
     const cr_surface* surface;

@@ -22,7 +22,7 @@
 // straight on, is no contact as a vertex; each of the two takes half of it off, q = -1/2.
 //
 // All of them are sums over sub-features. Terms of the same one are added up, and most cancel.
-#include "contact/newton_inside.h"
+#include "contact/newton_chunks.h"
 #include "contact/parallel_edges.h"
 #include "core/order.h"
 
@@ -83,6 +83,9 @@ static int is_near(cr_newton* newton, int32_t i)
 {
     cr_newton_pair* pair = &newton->pair.items[i];
     const cr_candidate* candidate = &newton->task->candidate[i];
+    if (pair->skip) {
+        return 0;
+    }
     pair->moved = odometer(newton, pair) - pair->odometer;
     if (pair->seen - pair->moved > candidate->thickness) {
         return 0;
@@ -378,11 +381,9 @@ static carom_status find_near(cr_newton* newton)
 {
     const int32_t* vertex_body = newton->task->bodies->vertex_body;
     newton->hit.count = newton->visit.count = 0;
-    carom_status status = CAROM_OK;
-    for (int32_t i = 0; i < newton->pair.count && status == CAROM_OK; i++) {
-        if (newton->pair.items[i].skip || !is_near(newton, i)) {
-            continue;
-        }
+    carom_status status = cr_newton_chunks_pick(newton, is_near, &newton->near);
+    for (int32_t k = 0; k < newton->near.count && status == CAROM_OK; k++) {
+        const int32_t i = newton->near.items[k];
         const cr_pair* features = &newton->task->candidate[i].pair;
         if (features->kind == CR_PAIR_PT) {
             const cr_newton_visit visit = {features->v[3], vertex_body[features->v[0]], i};

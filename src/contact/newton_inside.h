@@ -104,6 +104,7 @@ typedef struct cr_newton_row {
 } cr_newton_row;
 
 typedef CR_ARRAY(cr_newton_row) cr_newton_rows;
+typedef CR_ARRAY(int32_t) cr_newton_list;
 
 // What a row hands on to that of the same key at the next iterate; where there is none, to one that
 // shares most of its vertices.
@@ -147,9 +148,14 @@ struct cr_newton {
     cr_newton_rows row;                // at the current iterate
     cr_newton_rows base;               // at the iterate that the step under way starts from
     CR_ARRAY(cr_newton_dual) dual;
-    CR_ARRAY(int32_t) chain; // [point count] first link of each point, while linked
-    int32_t linked;          // nonzero: the links of `dual` are made
-    CR_ARRAY(int32_t) close; // pairs that the step under way may bring too close
+    CR_ARRAY(int32_t) chain;     // [point count] first link of each point, while linked
+    int32_t linked;              // nonzero: the links of `dual` are made
+    cr_newton_list close;        // pairs that the step under way may bring too close
+    CR_ARRAY(double) free;       // [close] 0..1, how much of it each leaves
+    cr_newton_list near;         // pairs within their layers
+    cr_newton_list picked;       // [chunks] scratch of newton_chunks.c
+    CR_ARRAY(double) exact_rows; // matrices of some of them ...
+    int32_t exact_first;         // ... from this one on
     CR_ARRAY(cr_newton_contact) contact;
     CR_ARRAY(int32_t) sizes;
     CR_ARRAY(int32_t) pairs; // of blocks that the matrix couples

@@ -245,6 +245,7 @@ carom_status cr_zone_matrix_factor(cr_zone_matrix* m)
         return m->symmetric ? cr_dense_cholesky(n, m->factor.items)
                             : cr_dense_lu(n, m->factor.items, m->pivot.items);
     }
+    cr_block_factor_share(m->sparse_factor, m->workers);
     const carom_status status = cr_block_factor_analyse(m->sparse_factor, &m->sparse);
     if (status != CAROM_OK) {
         return status;

@@ -11,6 +11,7 @@ typedef struct cr_zone_matrix {
     int32_t block_count, scalar_count;
     int32_t dense;           // nonzero: the arrays below instead of the sparse ones
     int32_t symmetric;       // as asked for at build
+    int32_t workers;         // how many threads a factorisation may use, 0 counts as 1
     int32_t woven;           // nonzero: most of its blocks are nodes of sheets
     CR_ARRAY(int32_t) first; // [block_count+1] first scalar of each block
     CR_ARRAY(double) base;   // [n*n] dense H, row-major; of a symmetric one the lower triangle

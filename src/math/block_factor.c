@@ -1,9 +1,11 @@
 #include "math/block_factor.h"
 #include "core/arena.h"
 #include "core/assert.h"
+#include "core/parallel.h"
 #include "math/block_kernel.h"
-#include "math/block_order.h"
+#include "math/block_schedule.h"
 #include "math/scalar.h"
+#include <stdatomic.h>
 #include <string.h>
 
 // A pivot this far below its diagonal entry in the matrix is round-off, not stiffness. The pivots
@@ -15,14 +17,28 @@ static const double lu_pivot_floor = 1e-13;
 // Columns of an update that are computed and then spread at one go: they stay in the first cache.
 static const int32_t strip = 12;
 
+// Fewer flops are done before other threads have begun: some 30 us.
+static const double least_flops = 1e5;
+
+// More find too little to do.
+enum { MOST_WORKERS = 32 };
+
 // Of a supernode, and of a whole matrix: in a mixed one each supernode has a kind of its own.
 typedef enum factor_kind { FACTOR_NONE, FACTOR_CHOLESKY, FACTOR_LU, FACTOR_MIXED } factor_kind;
+
+// What eliminating one supernode after the other needs; each worker has its own.
+typedef struct scratch {
+    int32_t* place;    // [block_count] row in the panel (or column in the square) being made
+    cr_block_run* run; // [block_count]
+    double* product;   // [strip * (tallest + 8)]
+} scratch;
 
 struct cr_block_factor {
     const cr_block_kernel* kernel;
     factor_kind kind;
     int32_t analysed;
     cr_block_order order;
+    cr_block_schedule schedule;
     cr_arena arena;
 
     // the pattern it was made for
@@ -40,10 +56,8 @@ struct cr_block_factor {
     CR_ARRAY(int32_t) pivot;
     CR_ARRAY(uint8_t) own; // [super_count] a factor_kind: how each supernode is eliminated
 
-    CR_ARRAY(int32_t) place; // [block_count] row in the panel (or column in the square) being made
-    CR_ARRAY(int32_t) head;  // [super_count] first of the supernodes that will update this one
-    CR_ARRAY(int32_t) next;  // [super_count] the one after
-    CR_ARRAY(int32_t) at;    // [super_count] the first of its rows that is still to be used
+    int32_t workers;         // threads that a factorisation may use, 0 counts as 1
+    CR_ARRAY(int32_t) place; // of each worker, see scratch
     CR_ARRAY(cr_block_run) run;
     CR_ARRAY(double) product;
     CR_ARRAY(double) x;    // [scalar_count][8] right-hand sides in the order of elimination
@@ -66,6 +80,7 @@ void cr_block_factor_destroy(cr_block_factor* f)
         return;
     }
     cr_block_order_release(&f->order);
+    cr_block_schedule_release(&f->schedule);
     cr_arena_release(&f->arena);
     cr_array_release(&f->size);
     cr_array_release(&f->start);
@@ -77,9 +92,6 @@ void cr_block_factor_destroy(cr_block_factor* f)
     cr_array_release(&f->pivot);
     cr_array_release(&f->own);
     cr_array_release(&f->place);
-    cr_array_release(&f->head);
-    cr_array_release(&f->next);
-    cr_array_release(&f->at);
     cr_array_release(&f->run);
     cr_array_release(&f->product);
     cr_array_release(&f->x);
@@ -125,19 +137,39 @@ static int reserve_work(cr_block_factor* f)
            cr_array_reserve(&f->inverse, o->scalar_count) &&
            cr_array_reserve(&f->pivot, o->scalar_count) &&
            cr_array_reserve(&f->own, o->super_count) &&
-           cr_array_reserve(&f->place, o->block_count) &&
-           cr_array_reserve(&f->head, o->super_count) &&
-           cr_array_reserve(&f->next, o->super_count) && cr_array_reserve(&f->at, o->super_count) &&
-           cr_array_reserve(&f->run, o->block_count) &&
-           cr_array_reserve(&f->product, strip * (o->tallest + 8)) &&
            cr_array_reserve(&f->x, 8 * o->scalar_count) &&
            cr_array_reserve(&f->tail, 8 * o->tallest);
+}
+
+static int32_t worker_count(const cr_block_factor* f)
+{
+    return f->workers > 1 && f->order.flops > least_flops ? f->workers : 1;
+}
+
+static int reserve_scratch(cr_block_factor* f)
+{
+    const int32_t workers = worker_count(f);
+    return cr_array_reserve(&f->place, workers * f->order.block_count) &&
+           cr_array_reserve(&f->run, workers * f->order.block_count) &&
+           cr_array_reserve(&f->product, workers * strip * (f->order.tallest + 8));
+}
+
+static scratch scratch_of(const cr_block_factor* f, int32_t worker)
+{
+    const ptrdiff_t blocks = (ptrdiff_t)worker * f->order.block_count;
+    return (scratch){f->place.items + blocks, f->run.items + blocks,
+                     f->product.items + (ptrdiff_t)worker * strip * (f->order.tallest + 8)};
+}
+
+void cr_block_factor_share(cr_block_factor* f, int32_t workers)
+{
+    f->workers = workers < MOST_WORKERS ? workers : MOST_WORKERS;
 }
 
 carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* m)
 {
     if (same_pattern(f, m)) {
-        return CAROM_OK;
+        return reserve_scratch(f) ? CAROM_OK : CAROM_ERR_MEMORY;
     }
     f->analysed = 0;
     f->kind = FACTOR_NONE;
@@ -145,7 +177,10 @@ carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* 
     if (status == CAROM_OK) {
         status = cr_arena_settle(&f->arena);
     }
-    if (status != CAROM_OK || !reserve_work(f) || !keep_pattern(f, m)) {
+    if (status == CAROM_OK) {
+        status = cr_block_schedule_build(&f->schedule, &f->order);
+    }
+    if (status != CAROM_OK || !reserve_work(f) || !reserve_scratch(f) || !keep_pattern(f, m)) {
         return CAROM_ERR_MEMORY;
     }
     f->analysed = 1;
@@ -254,16 +289,15 @@ static void least_pivots(cr_block_factor* f, const cr_block_super* super, factor
     }
 }
 
-// Rows `first` to `last` of supernode d, as runs in what f->place speaks of; counted from `origin`.
-static int32_t find_runs(const cr_block_factor* f, int32_t first, int32_t last, int32_t origin,
-                         cr_block_run* run)
+// Rows `first` to `last` of a panel, as runs in what `place` speaks of; counted from `origin`.
+static int32_t find_runs(const cr_block_order* o, const int32_t* place, int32_t first, int32_t last,
+                         int32_t origin, cr_block_run* run)
 {
-    const cr_block_order* o = &f->order;
     int32_t count = 0;
     for (int32_t p = first; p < last; p++) {
         const int32_t i = o->row.items[p];
         const int32_t from = o->row_place.items[p] - origin;
-        const int32_t to = f->place.items[i];
+        const int32_t to = place[i];
         const int32_t size = o->size.items[i];
         if (count > 0 && run[count - 1].to + run[count - 1].count == to) {
             run[count - 1].count += size;
@@ -287,11 +321,11 @@ typedef struct meeting {
 // Takes columns c .. past-1 of the product, as far as they are rows of run_count runs, off the
 // columns of B that they stand for. With `diagonal`, B is the square of a symmetric matrix: then
 // only the rows from the diagonal on are of interest, and only those are in the product.
-static void spread(const cr_block_factor* f, const meeting* w, int32_t c, int32_t past,
-                   int32_t diagonal, int32_t run_count, const cr_block_run* rows, double* b,
-                   int32_t b_step)
+static void spread(const cr_block_factor* f, const scratch* own, const meeting* w, int32_t c,
+                   int32_t past, int32_t diagonal, int32_t run_count, const cr_block_run* rows,
+                   double* b, int32_t b_step)
 {
-    const cr_block_run* run = f->run.items;
+    const cr_block_run* run = own->run;
     for (int32_t q = 0; q < w->inside; q++) {
         const int32_t end = run[q].from + run[q].count;
         const int32_t left = run[q].from > c ? run[q].from : c;
@@ -300,11 +334,11 @@ static void spread(const cr_block_factor* f, const meeting* w, int32_t c, int32_
             continue;
         }
         const int32_t column = run[q].to + left - run[q].from;
-        const double* a = f->product.items + (ptrdiff_t)(left - c) * w->product_step;
+        const double* a = own->product + (ptrdiff_t)(left - c) * w->product_step;
         double* to = b + (ptrdiff_t)column * b_step;
         if (diagonal) {
-            const cr_block_run own = {left, column, end - left};
-            f->kernel->spread(1, &own, right - left, a, w->product_step, to, b_step);
+            const cr_block_run first = {left, column, end - left};
+            f->kernel->spread(1, &first, right - left, a, w->product_step, to, b_step);
             f->kernel->spread(w->inside - q - 1, run + q + 1, right - left, a, w->product_step, to,
                               b_step);
         } else {
@@ -316,23 +350,24 @@ static void spread(const cr_block_factor* f, const meeting* w, int32_t c, int32_
 // Takes from `to` what `from` contributes. In letters, with R the rows that are columns of `to` and
 // Q those behind them: square(R,R) -= L_R U_R and panel(Q,R) -= L_Q U_R; of an LU also
 // U^T(Q,R) -= U^T_Q L_R^T. Where `from` is symmetric U is L^T: one product for both panels.
-static void update(cr_block_factor* f, const meeting* w, factor_kind from_kind, factor_kind to_kind)
+static void update(cr_block_factor* f, const scratch* own, const meeting* w, factor_kind from_kind,
+                   factor_kind to_kind)
 {
     const int lu = to_kind == FACTOR_LU, two = from_kind == FACTOR_LU;
     const cr_block_super *from = w->from, *to = w->to;
-    const cr_block_run* inside = f->run.items;
+    const cr_block_run* inside = own->run;
     const cr_block_run* behind = inside + w->inside;
     const double* lower = f->lower.items + from->panel_place + w->top;
     const double* upper = two ? f->upper.items + from->panel_place + w->top : lower;
-    double* product = f->product.items;
+    double* product = own->product;
     for (int32_t c = 0; c < w->width; c += strip) {
         const int32_t past = c + strip < w->width ? c + strip : w->width;
         const int32_t skip = lu ? 0 : c;
         f->kernel->product(w->height - skip, past - c, from->width, lower + skip, from->panel_step,
                            upper + c, from->panel_step, product + skip, w->product_step);
-        spread(f, w, c, past, !lu, w->inside, inside, f->square.items + to->square_place,
+        spread(f, own, w, c, past, !lu, w->inside, inside, f->square.items + to->square_place,
                to->square_step);
-        spread(f, w, c, past, 0, w->behind, behind, f->lower.items + to->panel_place,
+        spread(f, own, w, c, past, 0, w->behind, behind, f->lower.items + to->panel_place,
                to->panel_step);
         if (lu && w->behind > 0) {
             if (two) {
@@ -340,67 +375,45 @@ static void update(cr_block_factor* f, const meeting* w, factor_kind from_kind, 
                                    from->panel_step, lower + c, from->panel_step,
                                    product + w->width, w->product_step);
             }
-            spread(f, w, c, past, 0, w->behind, behind, f->upper.items + to->panel_place,
+            spread(f, own, w, c, past, 0, w->behind, behind, f->upper.items + to->panel_place,
                    to->panel_step);
         }
     }
 }
 
-// Files supernode d under the one that its next unused row belongs to.
-static void file_under_next(cr_block_factor* f, int32_t d)
+static void note_places(const cr_block_order* o, int32_t s, int32_t* place)
 {
-    const cr_block_order* o = &f->order;
-    if (f->at.items[d] < o->super.items[d + 1].row_start) {
-        const int32_t s = o->super_of.items[o->row.items[f->at.items[d]]];
-        f->next.items[d] = f->head.items[s];
-        f->head.items[s] = d;
-    }
-}
-
-static void note_places(cr_block_factor* f, int32_t s)
-{
-    const cr_block_order* o = &f->order;
     const cr_block_super* super = &o->super.items[s];
     for (int32_t k = super[0].first; k < super[1].first; k++) {
-        f->place.items[k] = o->first.items[k] - super->scalar;
+        place[k] = o->first.items[k] - super->scalar;
     }
     for (int32_t p = super[0].row_start; p < super[1].row_start; p++) {
-        f->place.items[o->row.items[p]] = o->row_place.items[p];
+        place[o->row.items[p]] = o->row_place.items[p];
     }
 }
 
 // Rows p1 up to p2 of supernode d are columns of supernode s.
-static meeting meet(const cr_block_factor* f, int32_t s, int32_t d, int32_t p1, int32_t p2)
+static meeting meet(const cr_block_order* o, const scratch* own, int32_t s, int32_t d, int32_t p1,
+                    int32_t p2)
 {
-    const cr_block_order* o = &f->order;
     meeting w = {.from = &o->super.items[d], .to = &o->super.items[s]};
     const int32_t end = w.from[1].row_start;
     w.top = o->row_place.items[p1];
     w.width = (p2 < end ? o->row_place.items[p2] : w.from->height) - w.top;
     w.height = w.from->height - w.top;
     w.product_step = (w.height + 7) / 8 * 8;
-    w.inside = find_runs(f, p1, p2, w.top, f->run.items);
-    w.behind = find_runs(f, p2, end, w.top, f->run.items + w.inside);
+    w.inside = find_runs(o, own->place, p1, p2, w.top, own->run);
+    w.behind = find_runs(o, own->place, p2, end, w.top, own->run + w.inside);
     return w;
 }
 
-static void apply_updates(cr_block_factor* f, int32_t s)
+static void apply_updates(cr_block_factor* f, const scratch* own, int32_t s)
 {
-    const cr_block_order* o = &f->order;
-    const factor_kind kind = (factor_kind)f->own.items[s];
-    const int32_t past = o->super.items[s + 1].first;
-    int32_t following;
-    for (int32_t d = f->head.items[s]; d >= 0; d = following) {
-        following = f->next.items[d];
-        const int32_t p1 = f->at.items[d];
-        int32_t p2 = p1;
-        while (p2 < o->super.items[d + 1].row_start && o->row.items[p2] < past) {
-            p2++;
-        }
-        const meeting w = meet(f, s, d, p1, p2);
-        update(f, &w, (factor_kind)f->own.items[d], kind);
-        f->at.items[d] = p2;
-        file_under_next(f, d);
+    const cr_block_schedule* plan = &f->schedule;
+    for (int32_t k = plan->update_start.items[s]; k < plan->update_start.items[s + 1]; k++) {
+        const cr_block_update* of = &plan->update.items[k];
+        const meeting w = meet(&f->order, own, s, of->from, of->row, of->past);
+        update(f, own, &w, (factor_kind)f->own.items[of->from], (factor_kind)f->own.items[s]);
     }
 }
 
@@ -484,28 +497,55 @@ static void choose_kinds(cr_block_factor* f, const cr_block_matrix* m, factor_ki
     }
 }
 
-// Supernode by supernode: gather what the finished ones contribute, then finish this one.
+// Gathers what the finished supernodes contribute, then finishes this one. 0: it is not positive.
+static int eliminate(cr_block_factor* f, const cr_block_matrix* m, const scratch* own, int32_t s)
+{
+    const cr_block_super* super = &f->order.super.items[s];
+    const factor_kind kind = (factor_kind)f->own.items[s];
+    assemble(f, m, s, kind == FACTOR_LU);
+    least_pivots(f, super, kind);
+    note_places(&f->order, s, own->place);
+    apply_updates(f, own, s);
+    return kind == FACTOR_LU ? finish_lu(f, super) : finish_cholesky(f, super);
+}
+
+// The jobs of one group.
+typedef struct sharing {
+    cr_block_factor* f;
+    const cr_block_matrix* m;
+    int32_t first;      // job
+    _Atomic int failed; // a supernode is not positive
+} sharing;
+
+static void run_job(int32_t job, int32_t worker, void* user)
+{
+    sharing* of = user;
+    const cr_block_schedule* plan = &of->f->schedule;
+    const cr_block_job* range = &plan->job.items[of->first + job];
+    const scratch own = scratch_of(of->f, worker);
+    for (int32_t k = range->first; k < range->past && !of->failed; k++) {
+        if (!eliminate(of->f, of->m, &own, plan->order.items[k])) {
+            of->failed = 1;
+        }
+    }
+}
+
+// Group by group. Each supernode is updated in an order of its own, whoever does it and when.
 static carom_status factor(cr_block_factor* f, const cr_block_matrix* m, factor_kind kind)
 {
     CR_ASSERT(same_pattern(f, m));
     f->kind = FACTOR_NONE;
-    const cr_block_order* o = &f->order;
+    const cr_block_schedule* plan = &f->schedule;
+    sharing of = {.f = f, .m = m};
     choose_kinds(f, m, kind);
-    for (int32_t s = 0; s < o->super_count; s++) {
-        f->head.items[s] = -1;
+    for (int32_t g = 0; g < plan->group_count && !of.failed; g++) {
+        const int share = plan->spare.items[g] > least_flops;
+        of.first = plan->group.items[g];
+        cr_parallel_for(plan->group.items[g + 1] - of.first, share ? worker_count(f) : 1, run_job,
+                        &of);
     }
-    for (int32_t s = 0; s < o->super_count; s++) {
-        const cr_block_super* super = &o->super.items[s];
-        const factor_kind own = (factor_kind)f->own.items[s];
-        assemble(f, m, s, own == FACTOR_LU);
-        least_pivots(f, super, own);
-        note_places(f, s);
-        apply_updates(f, s);
-        if (!(own == FACTOR_LU ? finish_lu(f, super) : finish_cholesky(f, super))) {
-            return CAROM_ERR_NOT_POSITIVE;
-        }
-        f->at.items[s] = super->row_start;
-        file_under_next(f, s);
+    if (of.failed) {
+        return CAROM_ERR_NOT_POSITIVE;
     }
     f->kind = kind;
     return CAROM_OK;

@@ -8,6 +8,10 @@ typedef struct cr_block_factor cr_block_factor; // opaque; owns its memory, keep
 carom_status cr_block_factor_create(cr_block_factor** out);
 void cr_block_factor_destroy(cr_block_factor* f);
 
+// How many threads factorisations may use, from the next analysis on; at first one. Results do not
+// depend on it.
+void cr_block_factor_share(cr_block_factor* f, int32_t workers);
+
 // Fill-reducing order (AMD on the graph of blocks) and the pattern of the factor. Calling it again
 // with a pattern equal to the last one costs a comparison. No allocation once warm.
 carom_status cr_block_factor_analyse(cr_block_factor* f, const cr_block_matrix* m);

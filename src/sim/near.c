@@ -1,6 +1,7 @@
 #include "sim/near.h"
 #include "collision/hull.h"
 #include "core/memory.h"
+#include "core/parallel.h"
 #include "sim/pair_law.h"
 #include <string.h>
 
@@ -85,6 +86,9 @@ void cr_near_release(cr_near* near)
 {
     cr_broad_destroy(near->broad);
     cr_array_release(&near->pair);
+    cr_array_release(&near->kept);
+    cr_array_release(&near->kept_at);
+    cr_array_release(&near->kept_count);
     release_finds(&near->all);
     release_finds(&near->part);
     cr_array_release(&near->order);
@@ -305,46 +309,139 @@ static int32_t body_of(const cr_body_set* bodies, int32_t last, int32_t v)
                                                                        : bodies->vertex_body[v];
 }
 
-static carom_status filter(const cr_near* near, const cr_near_look* look, cr_near_finds* finds)
+// Two bodies, as far as they are known: pairs of the same two stand together.
+typedef struct two_bodies {
+    int32_t body[2];
+    int32_t between; // in cr_near_finds.between, -1: they pass through each other
+} two_bodies;
+
+static carom_status find_between(const cr_near* near, const cr_pair* pair, two_bodies* two,
+                                 cr_near_finds* finds)
 {
-    const cr_model* model = near->model;
-    finds->found.count = finds->at.count = finds->between.count = 0;
-    int32_t body[2] = {-1, -1};
-    int touch = 0, crowd = 0;
-    double thickness = 0.0;
-    int32_t brought = 0;
-    sight of = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
-    for (int32_t i = 0; i < near->pair.count; i++) {
-        const cr_pair* pair = &near->pair.items[i];
-        if (!is_of(&model->bodies, body[0], pair->v[0]) ||
-            !is_of(&model->bodies, body[1], pair->v[3])) {
-            cr_near_between now = {0};
-            now.body[0] = body[0] = body_of(&model->bodies, body[0], pair->v[0]);
-            now.body[1] = body[1] = body_of(&model->bodies, body[1], pair->v[3]);
-            touch = between(near, body[0], body[1], &now.like);
-            thickness = now.like.thickness;
-            crowd = moves(model, body[0]) && moves(model, body[1]);
-            if (touch && !cr_array_push(&finds->between, now)) {
-                return CAROM_ERR_MEMORY;
-            }
-        }
-        if (!touch) {
+    const cr_body_set* bodies = &near->model->bodies;
+    if (is_of(bodies, two->body[0], pair->v[0]) && is_of(bodies, two->body[1], pair->v[3])) {
+        return CAROM_OK;
+    }
+    cr_near_between now = {0};
+    now.body[0] = two->body[0] = body_of(bodies, two->body[0], pair->v[0]);
+    now.body[1] = two->body[1] = body_of(bodies, two->body[1], pair->v[3]);
+    two->between = -1;
+    if (between(near, now.body[0], now.body[1], &now.like)) {
+        two->between = finds->between.count;
+        return cr_array_push(&finds->between, now) ? CAROM_OK : CAROM_ERR_MEMORY;
+    }
+    return CAROM_OK;
+}
+
+// Pairs that are looked at together. They are shared in chunks, each with a place of its own for
+// what is kept of it; what a batch takes, less than a megabyte, stays in the second cache.
+enum { CHUNK = 256, BATCH = 24 * CHUNK, LEAST_PAIRS = 4 * CHUNK };
+
+typedef struct batch {
+    cr_near* near;
+    const cr_near_look* look;
+    const cr_near_finds* finds;
+    int32_t begin, count; // of near->pair
+} batch;
+
+static carom_status ready_batch(cr_near* near)
+{
+    return cr_array_reserve(&near->kept, BATCH) && cr_array_reserve(&near->kept_at, BATCH) &&
+                   cr_array_reserve(&near->kept_count, BATCH / CHUNK)
+               ? CAROM_OK
+               : CAROM_ERR_MEMORY;
+}
+
+static void filter_chunk(int32_t chunk, int32_t worker, void* user)
+{
+    const batch* of = user;
+    cr_near* near = of->near;
+    const int32_t begin = chunk * CHUNK;
+    const int32_t end = of->count - begin < CHUNK ? of->count : begin + CHUNK;
+    int32_t to = begin;
+    sight seen = {.v = {-1, -1, -1, -1}, .face = {-1, -1, -1}};
+    (void)worker;
+    for (int32_t i = begin; i < end; i++) {
+        const cr_near_found found = near->kept.items[i]; // `to` never is ahead of i
+        if (found.between < 0) {
             continue;
         }
-        const double reach = look_at_pair(near, look, pair, body, &of);
-        cr_closest closest;
-        if (meets(&of, pair, 2.0 * thickness + reach, &closest)) {
-            const cr_near_found found = {*pair, finds->between.count - 1};
-            if (!cr_array_push(&finds->found, found) || !cr_array_push(&finds->at, closest)) {
-                return CAROM_ERR_MEMORY;
-            }
-            brought += crowd && closest.distance > 2.0 * thickness;
-            if (look->most > 0 && brought > look->most) {
-                return CAROM_ERR_NO_CONVERGENCE;
-            }
+        const cr_near_between* two = &of->finds->between.items[found.between];
+        const double reach = look_at_pair(near, of->look, &found.pair, two->body, &seen);
+        cr_closest* closest = &near->kept_at.items[to];
+        if (meets(&seen, &found.pair, 2.0 * two->like.thickness + reach, closest)) {
+            near->kept.items[to++] = found;
+        }
+    }
+    near->kept_count.items[chunk] = to - begin;
+}
+
+// How many of the finds from `first` on are brought within reach, see cr_near_look.most.
+static int32_t count_brought(const cr_near* near, const cr_near_finds* finds, int32_t first)
+{
+    int32_t brought = 0;
+    for (int32_t i = first; i < finds->found.count; i++) {
+        const cr_near_between* two = &finds->between.items[finds->found.items[i].between];
+        brought += moves(near->model, two->body[0]) && moves(near->model, two->body[1]) &&
+                   finds->at.items[i].distance > 2.0 * two->like.thickness;
+    }
+    return brought;
+}
+
+// What the chunks have kept, in their order.
+static carom_status take_kept(const cr_near* near, int32_t chunks, cr_near_finds* finds)
+{
+    for (int32_t chunk = 0; chunk < chunks; chunk++) {
+        const int32_t first = finds->found.count, more = near->kept_count.items[chunk];
+        if (!cr_array_reserve(&finds->found, first + more) ||
+            !cr_array_reserve(&finds->at, first + more)) {
+            return CAROM_ERR_MEMORY;
+        }
+        finds->found.count = finds->at.count = first + more;
+        for (int32_t i = 0; i < more; i++) {
+            finds->found.items[first + i] = near->kept.items[chunk * CHUNK + i];
+            finds->at.items[first + i] = near->kept_at.items[chunk * CHUNK + i];
         }
     }
     return CAROM_OK;
+}
+
+static carom_status filter_batch(batch* of, two_bodies* two, int32_t worker_count,
+                                 cr_near_finds* finds)
+{
+    cr_near* near = of->near;
+    const int32_t left = near->pair.count - of->begin;
+    of->count = left < BATCH ? left : BATCH;
+    for (int32_t i = 0; i < of->count; i++) {
+        const cr_pair* pair = &near->pair.items[of->begin + i];
+        const carom_status status = find_between(near, pair, two, finds);
+        if (status != CAROM_OK) {
+            return status;
+        }
+        near->kept.items[i] = (cr_near_found){*pair, two->between};
+    }
+    const int32_t chunks = (of->count + CHUNK - 1) / CHUNK;
+    cr_parallel_for(chunks, of->count >= LEAST_PAIRS ? worker_count : 1, filter_chunk, of);
+    return take_kept(near, chunks, finds);
+}
+
+static carom_status filter(cr_near* near, const cr_near_look* look, int32_t worker_count,
+                           cr_near_finds* finds)
+{
+    finds->found.count = finds->at.count = finds->between.count = 0;
+    two_bodies two = {{-1, -1}, -1};
+    batch of = {near, look, finds, 0, 0};
+    int32_t brought = 0;
+    carom_status status = ready_batch(near);
+    for (; of.begin < near->pair.count && status == CAROM_OK; of.begin += BATCH) {
+        const int32_t before = finds->found.count;
+        status = filter_batch(&of, &two, worker_count, finds);
+        if (status == CAROM_OK && look->most > 0) {
+            brought += count_brought(near, finds, before);
+            status = brought > look->most ? CAROM_ERR_NO_CONVERGENCE : CAROM_OK;
+        }
+    }
+    return status;
 }
 
 static void write_candidate(const cr_near_finds* finds, int32_t i, cr_candidate* out)
@@ -497,7 +594,7 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
     cr_broad_limit(near->broad, look->fresh);
     const carom_status status = cr_broad_find(near->broad, look->x, look->ahead, near->vertex_reach,
                                               worker_count, &near->pair);
-    return status == CAROM_OK ? filter(near, look, finds) : status;
+    return status == CAROM_OK ? filter(near, look, worker_count, finds) : status;
 }
 
 // Leaves those finds out that a fresh body has part in.
@@ -541,18 +638,6 @@ static carom_status merge_finds(cr_near_finds* finds, const cr_near_finds* more)
     return CAROM_OK;
 }
 
-// How many of the finds are brought within reach, see cr_near_look.most.
-static int32_t count_brought(const cr_near* near, const cr_near_finds* finds)
-{
-    int32_t brought = 0;
-    for (int32_t i = 0; i < finds->found.count; i++) {
-        const cr_near_between* two = &finds->between.items[finds->found.items[i].between];
-        brought += moves(near->model, two->body[0]) && moves(near->model, two->body[1]) &&
-                   finds->at.items[i].distance > 2.0 * two->like.thickness;
-    }
-    return brought;
-}
-
 carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worker_count)
 {
     carom_status status = find(near, look, worker_count, look->fresh ? &near->part : &near->all);
@@ -561,7 +646,7 @@ carom_status cr_near_find(cr_near* near, const cr_near_look* look, int32_t worke
         status = merge_finds(&near->all, &near->part);
     }
     if (status == CAROM_OK && look->most > 0) {
-        near->brought = count_brought(near, &near->all);
+        near->brought = count_brought(near, &near->all, 0);
         status = near->brought > look->most ? CAROM_ERR_NO_CONVERGENCE : CAROM_OK;
     }
     return status == CAROM_OK ? group(near, look->role) : status;

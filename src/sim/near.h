@@ -37,10 +37,13 @@ typedef struct cr_near {
     cr_broad* broad;
     int64_t shape; // of the model when the trees were made
     cr_pair_list pair;
-    cr_near_finds all;       // of cr_near_find
-    int32_t brought;         // candidates of the last look with a bound: see cr_near_look.most
-    CR_ARRAY(int32_t) order; // of those, island by island
-    cr_near_finds part;      // of cr_near_list, and of what is fresh
+    CR_ARRAY(cr_near_found) kept; // scratch: pairs that are being looked at, ...
+    CR_ARRAY(cr_closest) kept_at; // ... where they are closest, ...
+    CR_ARRAY(int32_t) kept_count; // ... and how many are kept
+    cr_near_finds all;            // of cr_near_find
+    int32_t brought;              // candidates of the last look with a bound: see cr_near_look.most
+    CR_ARRAY(int32_t) order;      // of those, island by island
+    cr_near_finds part;           // of cr_near_list, and of what is fresh
     CR_ARRAY(cr_candidate) listed; // likewise
     CR_ARRAY(cr_island) island;    // by the lowest body in them
     int32_t* parent;               // [body_count] union-find

@@ -151,6 +151,7 @@ static carom_status solve(cr_sim* sim, cr_worker* worker, int32_t index, double 
     cr_island_result* result = &sim->island.items[index];
     cr_newton_task task = cr_substep_task(sim, worker, h, from, to);
     task.corner = sim->corner;
+    task.workers = queries ? sim->worker_count : 1; // those that ask for candidates go one by one
     take_margins(worker->expect, &task);
     query view = {sim, worker, &task, index, share};
     const int first = from == sim->leg.from;

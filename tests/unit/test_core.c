@@ -2,7 +2,6 @@
 #include "core/arena.h"
 #include "core/array.h"
 #include "core/order.h"
-#include "core/parallel.h"
 #include <string.h>
 
 static void test_arena_serves_warm_steps_from_one_block(void)
@@ -44,25 +43,6 @@ static void test_array_survives_refused_memory(void)
     cr_array_release(&a);
 }
 
-static void square(int32_t job, int32_t worker, void* user)
-{
-    (void)worker;
-    ((int*)user)[job] = job * job;
-}
-
-static void test_parallel_for_runs_every_job_once(void)
-{
-    for (int workers = 1; workers <= 16; workers *= 2) {
-        int out[1000] = {0};
-        cr_parallel_for(1000, workers, square, out);
-        int wrong = 0;
-        for (int i = 0; i < 1000; i++) {
-            wrong += out[i] != i * i;
-        }
-        CHECK(wrong == 0);
-    }
-}
-
 typedef struct item {
     int32_t key, number;
 } item;
@@ -102,7 +82,6 @@ int main(void)
 {
     RUN(test_arena_serves_warm_steps_from_one_block);
     RUN(test_array_survives_refused_memory);
-    RUN(test_parallel_for_runs_every_job_once);
     RUN(test_order_is_stable);
     return check_failures != 0;
 }
