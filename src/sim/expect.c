@@ -18,8 +18,12 @@ carom_status cr_expect_init(cr_expect* expect, const cr_body_set* bodies)
     expect->ahead = cr_memory_take(3 * v, sizeof(double));
     expect->carry = cr_memory_take((size_t)bodies->body_count, sizeof(cr_carry));
     expect->node_reach = cr_memory_take((size_t)bodies->node_count, sizeof(double));
-    return expect->start && expect->ahead && expect->carry && expect->node_reach ? CAROM_OK
-                                                                                 : CAROM_ERR_MEMORY;
+    expect->wide = cr_memory_take((size_t)bodies->body_count, sizeof(double));
+    expect->node_wide = cr_memory_take((size_t)bodies->node_count, sizeof(double));
+    return expect->start && expect->ahead && expect->carry && expect->node_reach && expect->wide &&
+                   expect->node_wide
+               ? CAROM_OK
+               : CAROM_ERR_MEMORY;
 }
 
 void cr_expect_release(cr_expect* expect)
@@ -28,6 +32,8 @@ void cr_expect_release(cr_expect* expect)
     cr_memory_free(expect->ahead);
     cr_memory_free(expect->carry);
     cr_memory_free(expect->node_reach);
+    cr_memory_free(expect->wide);
+    cr_memory_free(expect->node_wide);
     *expect = (cr_expect){0};
 }
 
@@ -363,27 +369,52 @@ static double node_off(const cr_sim* sim, int32_t n)
                                 cr_vec3_load(sim->next.x + 3 * n));
 }
 
-int cr_expect_missed(cr_sim* sim, const cr_worker* worker)
+int cr_expect_strayed(cr_sim* sim, const cr_worker* worker)
 {
+    cr_expect* whole = &sim->whole;
     int any = 0;
     for (int32_t i = 0; i < worker->frame.count; i++) {
         const int32_t f = worker->frame.items[i], b = sim->model->bodies.frame_body[f];
         const double far = frame_off(sim, f);
-        if (!(far <= sim->whole.carry[b].reach)) {
+        if (!(far <= whole->carry[b].reach)) {
             any = 1;
-            sim->whole.carry[b].reach = generous * far;
+            whole->wide[b] = cr_max(whole->wide[b], generous * far);
         }
     }
     for (int32_t i = 0; i < worker->sheet.count; i++) {
         const int32_t s = worker->sheet.items[i];
         for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
             const double far = node_off(sim, n);
-            if (!(far <= sim->whole.node_reach[n])) {
+            if (!(far <= whole->node_reach[n])) {
                 any = 1;
-                sim->whole.node_reach[n] = generous * far;
+                whole->node_wide[n] = cr_max(whole->node_wide[n], generous * far);
             }
         }
     }
+    return any;
+}
+
+void cr_expect_admit(cr_sim* sim, const cr_worker* worker)
+{
+    cr_expect* whole = &sim->whole;
+    for (int32_t i = 0; i < worker->frame.count; i++) {
+        const int32_t b = sim->model->bodies.frame_body[worker->frame.items[i]];
+        whole->carry[b].reach = cr_max(whole->carry[b].reach, whole->wide[b]);
+        whole->wide[b] = 0.0;
+    }
+    for (int32_t i = 0; i < worker->sheet.count; i++) {
+        const int32_t s = worker->sheet.items[i];
+        for (int32_t n = sim->model->sheet_node[s]; n < sim->model->sheet_node[s + 1]; n++) {
+            whole->node_reach[n] = cr_max(whole->node_reach[n], whole->node_wide[n]);
+            whole->node_wide[n] = 0.0;
+        }
+    }
+}
+
+int cr_expect_missed(cr_sim* sim, const cr_worker* worker)
+{
+    const int any = cr_expect_strayed(sim, worker);
+    cr_expect_admit(sim, worker);
     return any;
 }
 

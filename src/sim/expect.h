@@ -36,5 +36,9 @@ void cr_expect_forget(cr_sim* sim, const cr_worker* worker);
 void cr_expect_widen(cr_sim* sim, const cr_worker* worker, int believed);
 // Twice as much room in the step for every member as the fastest of them takes, on all sides.
 void cr_expect_free(cr_sim* sim, const cr_worker* worker);
-// Whether any member has got out of sim->whole; each that has gets a reach that would have done.
+// Whether any member is out of sim->whole. Each that is will get a reach that would have done, by
+// cr_expect_admit, after the last use of candidates that were looked for with the reach of before.
+int cr_expect_strayed(cr_sim* sim, const cr_worker* worker);
+void cr_expect_admit(cr_sim* sim, const cr_worker* worker);
+// Both at once.
 int cr_expect_missed(cr_sim* sim, const cr_worker* worker);

@@ -32,6 +32,8 @@ typedef struct cr_expect {
     double* ahead;      // [3*vertex_count] m, where cloth is expected
     cr_carry* carry;    // [body_count] what is expected of the others
     double* node_reach; // [node_count] m, by how much a node may miss `ahead`
+    double* wide;       // [body_count] m, the least reach of a carry in the next look
+    double* node_wide;  // [node_count] m, likewise
     double range;       // m, of a part: the farthest that anything was expected to go at first
 } cr_expect;
 

@@ -295,16 +295,11 @@ static carom_status substep(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     return status;
 }
 
-void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
+static void go_through(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
 {
     const int32_t finest = sim->model->world.max_halvings;
     const int64_t end = (int64_t)1 << finest; // of `at`, in the shortest sub-steps
     cr_island_result* result = &sim->island.items[index];
-    if (cr_island_open(sim, worker, index) != CAROM_OK) {
-        return;
-    }
-    cr_island_rewind(sim, worker, index);
-    cr_expect_range(sim, worker);
     const int32_t first = worker->sheet.count > 0 ? 0 : cr_island_whirl(sim, worker);
     int32_t halvings = first, resort = 0;
     result->parts = 0;
@@ -334,12 +329,22 @@ void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
             return;
         }
         at += size;
-        if (cr_expect_missed(sim, worker)) { // what it may meet out there was not looked for
-            result->narrow = 1;
-            return;
-        }
+        result->strayed |= cr_expect_strayed(sim, worker);
         if (halvings > first && (at & (2 * size - 1)) == 0) {
             halvings--;
         }
     }
+}
+
+// What has strayed gets its reach after the last sub-step: all of them take the candidates of the
+// step, which were looked for within the reach of before.
+void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
+{
+    if (cr_island_open(sim, worker, index) != CAROM_OK) {
+        return;
+    }
+    cr_island_rewind(sim, worker, index);
+    cr_expect_range(sim, worker);
+    go_through(sim, worker, index, queries);
+    cr_expect_admit(sim, worker);
 }
