@@ -334,9 +334,12 @@ void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
             return;
         }
         at += size;
-        if (cr_expect_missed(sim, worker)) { // what it may meet out there was not looked for
-            result->narrow = 1;
-            return;
+        if (cr_expect_missed(sim, worker)) {
+            if (!queries || at < end) { // what it may meet out there was not looked for
+                result->narrow = 1;
+                return;
+            }
+            result->strayed = 1; // its own candidates were; whether others come there is not known
         }
         if (halvings > first && (at & (2 * size - 1)) == 0) {
             halvings--;
