@@ -18,13 +18,22 @@ static const double judged_above = 1e-3;
 // A step this much of the free motion shorter than the tolerance asks for ends a solve of sheets,
 // whose stiff forces cancel to more than the residual can show.
 static const double step_tolerance = 0.1;
+// After exact steps that shrink by this the factor of the last one is good enough for the next: it
+// makes an error smaller by about as much, and costs a sixteenth.
+static const double keeps_factor = 0.1;
 // An exact step that makes the residual so many times larger led past a kink or to a saddle.
 static const double stall = 2.0;
+// The last steps shrink ever faster, so one too short to matter can be foreseen. But a residual
+// larger than this times the tolerance is no round-off of stiff forces, and takes that step.
+static const double round_off = 10.0;
 // A step this much shorter than the free motion is round-off, and so is one of a few times the
 // round-off of places, where forces that balance hold everything.
 static const double noise = 1e-13, grains = 8.0;
 // Blending towards tension, when a factor is refused and after one that is not.
 static const double first_tension = 0.25, least_tension = 0.05;
+// So many steps of sheets that nothing touches are taken untested: where a sheet buckles the merit
+// rises before it falls, and shorter steps only make more of them.
+static const int32_t untested = 20;
 // Armijo's share of the descent that a shortened step has to bring.
 enum { CUTS = 7 };
 
@@ -97,13 +106,9 @@ static int is_finite(const cr_newton* newton)
     return sum < HUGE_VAL;
 }
 
-// d = -J^-1 grad; CAROM_ERR_NOT_POSITIVE: not with this matrix.
-static carom_status try_solve(cr_newton* newton, int exact, int symmetric)
+// d = -J^-1 grad by the factor at hand.
+static carom_status solve_again(cr_newton* newton)
 {
-    const carom_status status = factor(newton, exact, symmetric);
-    if (status != CAROM_OK) {
-        return status;
-    }
     for (int32_t i = 0; i < newton->n; i++) {
         newton->d[i] = -newton->grad[i];
     }
@@ -115,6 +120,19 @@ static carom_status try_solve(cr_newton* newton, int exact, int symmetric)
         }
     }
     return is_finite(newton) ? CAROM_OK : CAROM_ERR_NOT_POSITIVE;
+}
+
+// d = -J^-1 grad; CAROM_ERR_NOT_POSITIVE: not with this matrix.
+static carom_status try_solve(cr_newton* newton, int exact, int symmetric)
+{
+    const carom_status status = factor(newton, exact, symmetric);
+    return status == CAROM_OK ? solve_again(newton) : status;
+}
+
+// Whether the last step was taken as it was asked for.
+static int is_whole(const cr_newton* newton)
+{
+    return newton->least_share >= 1.0 && newton->cuts == 0 && newton->along == 1.0;
 }
 
 // Bodies alone: the exact matrix near the solution, then without curvature, then a positive one.
@@ -131,35 +149,54 @@ static carom_status solve_bodies(cr_newton* newton, double residual)
     return status == CAROM_ERR_NOT_POSITIVE ? try_solve(newton, 0, 1) : status;
 }
 
-// With sheets: positive as long as steps are long, by blending compression out where it has to be.
-static carom_status solve_sheets(cr_newton* newton, double size, double residual)
+// With sheets, by a symmetric matrix: positive by blending compression out where it has to be. What
+// was enough last time is halved where it was at once.
+static carom_status solve_positive(cr_newton* newton, double size)
 {
-    carom_status status = CAROM_ERR_NOT_POSITIVE;
-    const int stalls = newton->cuts > 0 || (newton->exact && residual > stall * newton->before);
-    newton->before = residual;
-    newton->exact = size < exact_below * newton->scale && !stalls;
     const int cheap = newton->task->budget > 0;
-    if (newton->exact) {
-        newton->tension = 0.0;
-        status = try_solve(newton, 1, 0);
-        newton->exact = status == CAROM_OK;
-    }
+    int curved = newton->row.count > 0 && size < curved_sheet_below * newton->scale;
     newton->tension = cheap ? 1.0 : newton->tension;
-    int curved = size < curved_sheet_below * newton->scale;
-    while (status == CAROM_ERR_NOT_POSITIVE) {
-        status = try_solve(newton, curved, 1);
-        if (status == CAROM_OK) {
+    for (int failures = 0;; failures++) {
+        const carom_status status = try_solve(newton, curved, 1);
+        newton->definite = status == CAROM_OK && newton->tension == 0.0;
+        if (status == CAROM_OK && failures == 0) {
             newton->tension = newton->tension * 0.5 < least_tension ? 0.0 : newton->tension * 0.5;
-        } else if (status == CAROM_ERR_NOT_POSITIVE && curved) {
-            curved = 0;
-        } else if (status == CAROM_ERR_NOT_POSITIVE) {
+        }
+        if (status != CAROM_ERR_NOT_POSITIVE) {
+            return status;
+        }
+        if (!curved) {
             if (newton->tension >= 1.0 || newton->task->linear) {
                 return status;
             }
             newton->tension = cr_max(first_tension, cr_min(1.0, 2.0 * newton->tension));
         }
+        curved = 0;
     }
-    return status;
+}
+
+// With sheets: positive as long as steps are long, or the matrix would not be positive without
+// compression blended out; else the exact one.
+static carom_status solve_sheets(cr_newton* newton, double size, double residual)
+{
+    const int stalls = newton->cuts > 0 || (newton->exact && residual > stall * newton->before);
+    const int near = size < exact_below * newton->scale && !stalls;
+    newton->before = residual;
+    if (newton->exact && near && is_whole(newton) && size <= keeps_factor * newton->size_before) {
+        return solve_again(newton);
+    }
+    // with a budget all compression is left out, and nothing is known of the whole
+    newton->exact = near && (newton->definite || newton->task->budget > 0);
+    if (newton->exact) {
+        newton->tension = 0.0;
+        const int symmetric = newton->row.count == 0; // friction is what is not
+        const carom_status status = try_solve(newton, 1, symmetric);
+        newton->exact = status == CAROM_OK;
+        if (status != CAROM_ERR_NOT_POSITIVE) {
+            return status;
+        }
+    }
+    return solve_positive(newton, size);
 }
 
 // The longest way that the step d asks of anything. m
@@ -208,6 +245,12 @@ static double goal(cr_newton* newton, double friction)
                : merit(newton) + friction;
 }
 
+static int is_free(const cr_newton* newton)
+{
+    return newton->row.count == 0 && newton->base.count == 0 &&
+           newton->report.iterations <= untested;
+}
+
 // Takes the shortened step where that leads nearer to the solution. Where it does not, all blocks
 // get one share, for along Newton's own direction the goal falls, and halves of it.
 static carom_status descend(cr_newton* newton, double least)
@@ -220,7 +263,8 @@ static carom_status descend(cr_newton* newton, double least)
         const double friction = cr_newton_rows_friction(newton, &newton->base, 1.0);
         cr_newton_sheet_stress_follow(newton, part);
         carom_status status = take(newton);
-        if (status != CAROM_OK || newton->cuts == CUTS || goal(newton, friction) <= before) {
+        if (status != CAROM_OK || newton->cuts == CUTS || is_free(newton) ||
+            goal(newton, friction) <= before) {
             return status;
         }
         cr_newton_bound_return(newton);
@@ -260,8 +304,8 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->first_collect = 1;
     newton->own_stress = !task->linear;
     newton->flat = 0;
-    newton->exact = newton->cuts = 0;
-    newton->size = HUGE_VAL;
+    newton->exact = newton->cuts = newton->definite = 0;
+    newton->size = newton->size_before = HUGE_VAL;
     newton->least_share = 1.0;
     newton->tension = 0.0;
     newton->row.count = newton->base.count = newton->dual.count = 0;
@@ -316,13 +360,28 @@ static int is_spent(const cr_newton* newton, double residual)
            residual < HUGE_VAL;
 }
 
-// Solved when the forces balance, or when the last step was Newton's own and too short to matter.
+// The next step after one of this size: exact ones shrink ever faster, and where nothing touches
+// linear sheets one is all there is.
+static double next_size(const cr_newton* newton, double residual, double size)
+{
+    if (residual > round_off * newton->task->tolerance) {
+        return size;
+    }
+    if (newton->task->linear && newton->row.count == 0 && newton->base.count == 0) {
+        return size < HUGE_VAL ? 0.0 : size;
+    }
+    const int shrinks = newton->exact && size < newton->size_before;
+    return shrinks && newton->size_before < HUGE_VAL ? size * (size / newton->size_before) : size;
+}
+
+// Solved when the forces balance, or when the last step was Newton's own and the next one would be
+// too short to matter.
 static int is_solved(const cr_newton* newton, double residual, double size)
 {
     const double tolerance = newton->task->tolerance;
-    const int whole = newton->least_share >= 1.0 && newton->cuts == 0 && newton->along == 1.0;
+    const double least = step_tolerance * tolerance * newton->scale;
     const int exact =
-        residual <= tolerance || (whole && size <= step_tolerance * tolerance * newton->scale);
+        residual <= tolerance || (is_whole(newton) && next_size(newton, residual, size) <= least);
     return newton->along == 1.0 && (exact || is_round_off(newton, size));
 }
 
@@ -352,6 +411,7 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
         newton->report.iterations++;
         status = has_sheets(newton) ? solve_sheets(newton, size, residual)
                                     : solve_bodies(newton, residual);
+        newton->size_before = newton->size;
         size = newton->size = size_of_step(newton);
         if (status == CAROM_OK) {
             status = advance(newton);

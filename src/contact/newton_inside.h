@@ -131,7 +131,9 @@ struct cr_newton {
     double least_share;    // 0..1, of the last step, over the blocks
     int32_t cuts;          // how often the merit shortened it
     double size;           // m, the longest way that the last step asked of anything
+    double size_before;    // m, and the one before it
     int32_t exact;         // nonzero: the last step of sheets was Newton's own, friction and all
+    int32_t definite;      // nonzero: the last symmetric matrix was positive with all compression
     double before;         // the residual that it started from
     int32_t flat;          // nonzero: the gaps' curvature is left out of derivatives
     int32_t own_stress;    // nonzero: faces have a stress of their own, see newton_sheet.c
