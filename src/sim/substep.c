@@ -304,7 +304,9 @@ void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
         return;
     }
     cr_island_rewind(sim, worker, index);
-    cr_expect_range(sim, worker);
+    if (queries) { // one island at a time
+        cr_expect_range(sim, worker);
+    }
     const int32_t first = worker->sheet.count > 0 ? 0 : cr_island_whirl(sim, worker);
     int32_t halvings = first, resort = 0;
     result->parts = 0;
