@@ -22,8 +22,8 @@ static const double closes = 0.1;
 // Looks at shortened steps by pair; after them everything is shortened alike, and after all of
 // them nothing moves.
 enum { PASSES = 8, MOST_PASSES = 24 };
-// Pairs that are looked at together, and the least that are shared: one takes about a microsecond.
-enum { LOOKS = 32, LEAST_LOOKS = 96 };
+// Pairs that are looked at together, and the least that are shared: one takes 0.1 to 1 us.
+enum { LOOKS = 32, LEAST_LOOKS = 256 };
 
 // How near a pair may come, as a distance.
 static double separation(const cr_candidate* candidate, double distance)

@@ -2,9 +2,9 @@
 #include "core/parallel.h"
 #include <string.h>
 
-// Pairs of a chunk, and the least that are shared: testing one takes 20 to 200 ns, a loop that is
-// shared costs some microseconds more.
-enum { PAIRS = 256, LEAST_PAIRS = 1024 };
+// Pairs of a chunk, and the least that are shared: testing one takes 20 to 200 ns, and a loop of
+// less than some 50 us is done before other threads have woken.
+enum { PAIRS = 256, LEAST_PAIRS = 4096 };
 
 typedef struct chunks {
     cr_newton* newton;

@@ -94,7 +94,7 @@ static void look(int (*came)(int64_t), int64_t argument)
 static void take_jobs(loop* l, int32_t worker)
 {
     int64_t job = 0;
-    while ((job = atomic_fetch_add(&l->next, 1)) < l->job_count) {
+    while ((job = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->job_count) {
         l->fn((int32_t)job, worker, l->user);
     }
 }

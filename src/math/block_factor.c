@@ -17,8 +17,8 @@ static const double lu_pivot_floor = 1e-13;
 // Columns of an update that are computed and then spread at one go: they stay in the first cache.
 static const int32_t strip = 12;
 
-// Fewer flops are done before other threads have begun: some 30 us.
-static const double least_flops = 1e5;
+// Fewer flops, some 80 us, are not worth waking other threads.
+static const double least_flops = 5e5;
 
 // More find too little to do.
 enum { MOST_WORKERS = 32 };

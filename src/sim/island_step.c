@@ -220,7 +220,7 @@ carom_status cr_island_open(cr_sim* sim, cr_worker* worker, int32_t index)
     worker->looks = worker->fair = worker->hopeful = worker->stiff = 0;
     result->memory.count = result->contact.count = 0;
     result->narrow = result->strayed = result->eased = result->hard = 0;
-    result->unfinished = 0;
+    result->unfinished = result->looked = 0;
     result->report = (cr_zone_report){.least_gap = HUGE_VAL};
     result->status = cr_island_take_candidates(sim, worker, index);
     for (int32_t i = island->body_begin; i < island->body_end; i++) {

@@ -64,6 +64,7 @@ typedef struct cr_island_result {
     // nonzero: it went farther than others were looked for: it stands if there are none, see
     // parts.h
     int32_t strayed;
+    int32_t looked; // nonzero: it found its candidates itself, wherever it went, see substep.h
     CR_ARRAY(cr_contact) contact;
     CR_ARRAY(cr_contact_memory) memory; // of the last part, keys ascending
     cr_record record;                   // when the simulation keeps one

@@ -47,12 +47,13 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 29);
 }
 
-// The same number for the same members with the same candidates. Hard ones look for their own.
-static uint64_t sight(const cr_sim* sim, int32_t index)
+// The same number for the same members with the same candidates, which do not matter to those that
+// look for their own.
+static uint64_t sight(const cr_sim* sim, int32_t index, int looked)
 {
     const cr_island* island = &sim->near.island.items[index];
     const int32_t seen =
-        cr_parts_hard(sim, index) ? island->candidate_begin : island->candidate_end;
+        looked || cr_parts_hard(sim, index) ? island->candidate_begin : island->candidate_end;
     uint64_t hash = 0;
     for (int32_t i = island->body_begin; i < island->body_end; i++) {
         hash = mix(hash, (uint64_t)sim->near.body[i]);
@@ -94,7 +95,8 @@ static carom_status ready_results(cr_sim* sim, int32_t retry)
         cr_island_result* result = &sim->island.items[i];
         const int32_t old = retry > 0 ? sim->body_before[sim->near.body[island->body_begin]] : -1;
         cr_island_result* before = old >= 0 ? &sim->island_before.items[old] : NULL;
-        if (before && before->done && !before->narrow && before->sight == sight(sim, i)) {
+        if (before && before->done && !before->narrow &&
+            before->sight == sight(sim, i, before->looked)) {
             const cr_island_result keep = *result;
             *result = *before;
             *before = keep;
@@ -120,14 +122,15 @@ static carom_status put_aside(cr_sim* sim)
     }
     for (int32_t i = 0; i < sim->island.count && status == CAROM_OK; i++) {
         const cr_island_result keep = sim->island_before.items[i];
-        sim->island.items[i].sight = sight(sim, i);
+        sim->island.items[i].sight = sight(sim, i, sim->island.items[i].looked);
         sim->island_before.items[i] = sim->island.items[i];
         sim->island.items[i] = keep;
     }
     for (int32_t b = 0; b < sim->model->bodies.body_count; b++) {
         const int32_t old = sim->near.body_island[b];
         sim->body_before[b] = old;
-        sim->fresh[b] = old >= 0 && sim->island_before.items[old].narrow;
+        const cr_island_result* before = old >= 0 ? &sim->island_before.items[old] : NULL;
+        sim->fresh[b] = before && (before->narrow || before->strayed);
     }
     return status;
 }
@@ -242,8 +245,8 @@ static carom_status refuse_island(const cr_sim* sim, int32_t i, carom_error* err
         result->report.scalar_count);
 }
 
-// Waking workers costs more than a few islands do.
-enum { LEAST_TO_SHARE = 2000 };
+// Candidates and nodes; fewer are solved before other workers are awake, in some 50 us.
+enum { LEAST_TO_SHARE = 300 };
 
 static int worth_sharing(const cr_sim* sim)
 {

@@ -337,14 +337,18 @@ static void go_through(cr_sim* sim, cr_worker* worker, int32_t index, int querie
 }
 
 // What has strayed gets its reach after the last sub-step: all of them take the candidates of the
-// step, which were looked for within the reach of before.
+// step, which were looked for within the reach of before. Those beyond it each sub-step found among
+// the members; the next look of the step tells whether somebody else is there.
 void cr_substep_run(cr_sim* sim, cr_worker* worker, int32_t index, int queries)
 {
     if (cr_island_open(sim, worker, index) != CAROM_OK) {
         return;
     }
     cr_island_rewind(sim, worker, index);
-    cr_expect_range(sim, worker);
+    sim->island.items[index].looked = queries;
+    if (queries) { // one island at a time
+        cr_expect_range(sim, worker);
+    }
     go_through(sim, worker, index, queries);
     cr_expect_admit(sim, worker);
 }
