@@ -422,6 +422,8 @@ def theirs_whole(mujoco, scene, limit):
     text = mujoco and mjcf.mjcf(scene)
     if not text:
         return None
+    said = []
+    mujoco.set_mju_user_warning(said.append)
     model = mujoco.MjModel.from_xml_string(text)
     data, taken, deepest = mujoco.MjData(model), [], 0.0
     mjcf.throw(mujoco, model, data, scene)
@@ -432,7 +434,8 @@ def theirs_whole(mujoco, scene, limit):
         deepest = max(deepest, -float(data.contact.dist.min())) if data.ncon else deepest
         if sum(taken) > limit:
             break
-    bad = "diverged" if data.warning.number[int(mujoco.mjtWarning.mjWARN_BADQACC)] else ""
+    mujoco.set_mju_user_warning(None)
+    bad = "diverged" if data.warning.number[int(mujoco.mjtWarning.mjWARN_BADQACC)] else "warned" if said else ""
     return {"mean": 1e3 * sum(taken) / len(taken), "worst": 1e3 * max(taken), "deepest": 1e3 * deepest, "bad": bad}
 
 
@@ -461,7 +464,7 @@ def ordinary_row(page, part, name, n, scene, told, other):
     else:
         row += [""] * 8
     if other:
-        row += [other["mean"], other["worst"], other["bad"] or other["deepest"]]
+        row += [other["mean"], other["worst"], f"{other['deepest']:.4g} {other['bad']}".strip()]
         page.figure(part, name, n, "MuJoCo mean", other["mean"], "ms/step")
         page.figure(part, name, n, "MuJoCo overlap", 1e-3 * other["deepest"], "m")
     else:
