@@ -27,8 +27,10 @@
 #include "core/order.h"
 
 // A closest point within this share of an edge or triangle of its border is on that border: on the
-// diagonal of a flat side both triangles then name the same edge, whatever the rounding.
-static const double border = 1e-9;
+// diagonal of a flat side both triangles then name the same edge, and their terms cancel. It is the
+// round-off of coordinates as large as the triangle, and no more: the direction of the contact
+// turns by the share times the size over the distance, and the force jumps by that.
+static const double border = 1e-13;
 
 static int32_t sub_feature(const cr_closest* at)
 {
