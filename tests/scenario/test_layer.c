@@ -284,6 +284,26 @@ static void test_bodies_thrown_hard_do_not_pass(void)
           20, 1);
 }
 
+// Slabs of one breadth in a row: as they lean on each other their corners lie on the rims of faces,
+// to the bit, where the closest features change.
+static void test_dominoes_fall(void)
+{
+    char text[4000];
+    int at = snprintf(text, sizeof text,
+                      "{" LAYER "'dt': 0.005, 'friction': 0.5, 'thickness': 5e-5, 'contact_width': "
+                      "0.00045}, 'bodies': [{'name': 'floor', 'type': 'fixed', 'mesh': {'box': "
+                      "{'size': [8, 8, 0.1]}}, 'position': [0, 0, -0.05]}");
+    for (int i = 0; i < 12; i++) {
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       ", {'name': 'd%d', 'mesh': {'box': {'size': [0.02, 0.1, 0.2]}}, 'density': "
+                       "600, 'position': [%g, 0, 0.1009]%s}",
+                       i, 0.08 * i - 0.48,
+                       i == 0 ? ", 'angular_velocity': [0, 2, 0], 'velocity': [0.2, 0, 0]" : "");
+    }
+    snprintf(text + at, sizeof text - (size_t)at, "]}");
+    watch(text, 240, 10);
+}
+
 static void test_a_sheet_folds_over_a_ball_and_nothing_passes(void)
 {
     run r = open_run("{" LAYER
@@ -349,6 +369,7 @@ int main(void)
     RUN(test_collision_in_free_space_keeps_momentum);
     RUN(test_a_heap_falls_and_nothing_passes);
     RUN(test_bodies_thrown_hard_do_not_pass);
+    RUN(test_dominoes_fall);
     RUN(test_a_sheet_folds_over_a_ball_and_nothing_passes);
     RUN(test_heavy_on_light_nothing_passes);
     RUN(test_two_runs_are_the_same_to_the_bit);
