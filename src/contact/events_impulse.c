@@ -260,6 +260,18 @@ void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, do
     }
 }
 
+// A 6 x 6 block at `out` += factor a^T b for 3 x 6 parts of 3 x 12 matrices
+static void add_products(double factor, const double* restrict a, const double* restrict b,
+                         int32_t step, double* restrict out)
+{
+    for (int k = 0; k < 6; k++) {
+        for (int l = 0; l < 6; l++) {
+            out[l] += factor * (a[k] * b[l] + a[12 + k] * b[12 + l] + a[24 + k] * b[24 + l]);
+        }
+        out += step;
+    }
+}
+
 // H += mu j Gamma^T (weight (1 - n n^T) - fall tau tau^T) Gamma
 static void add_friction(cr_events_impulse_system* system, int32_t c, int32_t all)
 {
@@ -278,16 +290,11 @@ static void add_friction(cr_events_impulse_system* system, int32_t c, int32_t al
                              d.m[i][2] * line->gamma[24 + k];
         }
     }
-    const double factor = line->mu * line->j;
-    for (int k = 0; k < 12; k++) {
-        const int32_t bk = row->side[k / 6];
-        for (int l = 0; bk >= 0 && l < 12; l++) {
-            const int32_t bl = row->side[l / 6];
-            if (bl >= 0) {
-                const double sum = line->gamma[k] * dg[l] + line->gamma[12 + k] * dg[12 + l] +
-                                   line->gamma[24 + k] * dg[24 + l];
-                system->matrix[(6 * bk + k % 6) * all + 6 * bl + l % 6] += factor * sum;
-            }
+    for (int side = 0; side < 4; side++) {
+        const int k = side / 2, l = side % 2;
+        if (row->side[k] >= 0 && row->side[l] >= 0) {
+            double* at = system->matrix + 6 * (row->side[k] * all + row->side[l]);
+            add_products(line->mu * line->j, line->gamma + 6 * k, dg + 6 * l, all, at);
         }
     }
 }

@@ -349,6 +349,27 @@ static bounds bound(const cr_events* events, const cr_events_near* near, const l
     return out;
 }
 
+static double bend_along(const bounds* b, cr_vec3 n)
+{
+    return b->bend + cr_max(0.0, cr_vec3_dot(n, b->pull));
+}
+
+static cr_vec3 point_velocity(const cr_events_near* near, const look* l, int k, int side)
+{
+    if (near->side[side] < 0) {
+        return l->given[k];
+    }
+    const cr_vec3 arm = cr_vec3_sub(l->x[k], l->pose[side]->t);
+    return cr_vec3_add(l->pose[side]->v, cr_vec3_cross(l->pose[side]->turning, arm));
+}
+
+// When 0 = gap + rate t - bend t^2/2, without cancellation
+static double first_root(double gap, double rate, double bend)
+{
+    const double root = sqrt(rate * rate + 2.0 * bend * gap);
+    return rate > 0.0 ? (rate + root) / bend : 2.0 * gap / (root - rate);
+}
+
 // A plane between the features, normal to n, stays between them for a while: the distance is at
 // least what they are apart along n, and each of their points moves along n as its velocity there
 // (at most sway more than that of the closest points), its body's acceleration and its turning
@@ -356,12 +377,48 @@ static bounds bound(const cr_events* events, const cr_events_near* near, const l
 static double safe_step(const look* l, const bounds* b)
 {
     const double slope = l->rate - b->sway;
-    const double bend = b->bend + cr_max(0.0, cr_vec3_dot(l->at.n, b->pull));
-    const double by_speed = l->gap / b->speed;
-    const double root = sqrt(slope * slope + 2.0 * bend * l->gap);
-    // 0 = gap + slope d - bend d^2/2, without cancellation
-    const double by_bend = slope > 0.0 ? (slope + root) / bend : 2.0 * l->gap / (root - slope);
-    return cr_max(by_speed, by_bend);
+    const double bend = bend_along(b, l->at.n);
+    return cr_max(l->gap / b->speed, first_root(l->gap, slope, bend));
+}
+
+// The points of two features stay apart along n, the way from one to the other now, as long as each
+// point of A stays behind each of B: and then so do the features, which are their hulls. A point
+// moves along n by its velocity now, its body's acceleration and its turning (at most bend). The
+// step to where the first of these bounds reaches 0. It tells more than safe_step(), whose sway
+// knows no directions, and is asked of pairs that may not meet at all: roots are come to by steps
+// that are short beside them.
+static double step_by_points(const cr_events* events, const cr_events_near* near, const look* l,
+                             const bounds* b)
+{
+    const double bend = bend_along(b, l->at.n);
+    const cr_pair* pair = &events->task->candidate[near->candidate].pair;
+    double along[4], rate[4], least = HUGE_VAL;
+    for (int k = 0; k < 4; k++) {
+        if (pair->v[k] >= 0) {
+            const int side = cr_row_side(pair->kind, k);
+            along[k] = cr_vec3_dot(l->at.n, l->x[k]);
+            rate[k] = cr_vec3_dot(l->at.n, point_velocity(near, l, k, side));
+        }
+    }
+    const double thickness = l->at.distance - l->gap;
+    for (int a = 0; a < 3 && cr_row_side(pair->kind, a) == 0; a++) {
+        for (int c = 3; c > a && cr_row_side(pair->kind, c) == 1; c--) {
+            if (pair->v[a] >= 0 && pair->v[c] >= 0) {
+                // no nearer than the closest points, but for round-off
+                const double gap = cr_max(along[c] - along[a] - thickness, l->gap);
+                least = cr_min(least, first_root(gap, rate[c] - rate[a], bend));
+            }
+        }
+    }
+    return least;
+}
+
+// Whether the gap stays open for the rest of the step, of which `safe` is known to be free.
+static int stays_open(const cr_events* events, const cr_events_near* near, const look* l,
+                      const bounds* b, double safe)
+{
+    const double left = events->task->h - l->s;
+    return !(safe < left) || !(step_by_points(events, near, l, b) < left);
 }
 
 // Newton's step to the root, and whether it is one.
@@ -507,7 +564,7 @@ int cr_events_path_first(cr_events* events, cr_events_near* near)
         }
     }
     const bounds b = bound(events, near, &l);
-    return !(l.gap > 0.0) || safe_step(&l, &b) < events->task->h;
+    return !(l.gap > 0.0) || !stays_open(events, near, &l, &b, safe_step(&l, &b));
 }
 
 double cr_events_path_search(cr_events* events, cr_events_near* near)
@@ -556,7 +613,7 @@ double cr_events_path_search(cr_events* events, cr_events_near* near)
     const double least = cr_min((task->h - s0) / LEAST_PARTS, 0.5 * thick / b.speed);
     for (int i = 0; i < MOST_STEPS && l.s < task->h; i++) {
         const double safe = safe_step(&l, &b);
-        if (!(l.s + safe < task->h)) {
+        if (stays_open(events, near, &l, &b, safe)) {
             return HUGE_VAL;
         }
         const double last = l.s;

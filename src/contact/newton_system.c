@@ -479,7 +479,6 @@ carom_status cr_newton_system_assemble(cr_newton* newton, int exact, int symmetr
         return status;
     }
     newton->matrix.workers = newton->task->workers;
-    cr_zone_matrix_zero(&newton->matrix);
     for (int32_t b = 0; b < newton->block_count; b++) {
         add_mass(newton, b);
     }

@@ -556,6 +556,22 @@ static void test_what_rests_is_no_event(void)
     }
 }
 
+// A box that spins above another: what turns moves along the gap, and one look at a pair tells.
+static void test_what_turns_along_a_gap_is_looked_at_once(void)
+{
+    world* w = world_make(0.01);
+    for (int i = 0; i < 2; i++) {
+        add_box(w, 2, (cr_vec3){0.3, 0.2, 0.1}, 1e-3, (cr_vec3){0, 0, i * 0.104}, zero,
+                (cr_vec3){0, 0, i ? 5.0 : 0.0});
+    }
+    add_candidates(w, 0.5, 0.3);
+    run(w);
+    CHECK(w->report.impacts == 0);
+    printf("    %d looks at %d pairs\n", w->report.evaluations, w->candidate_count);
+    CHECK(w->report.evaluations <= w->candidate_count);
+    world_release(w);
+}
+
 // A box on the ground slides into another: what presses on the ground does not enter the impact.
 static void test_a_sliding_box_hits_another(void)
 {
@@ -1160,6 +1176,7 @@ int main(void)
     RUN(test_reverse_several_impacts);
     RUN(test_reverse_locked);
     RUN(test_what_rests_is_no_event);
+    RUN(test_what_turns_along_a_gap_is_looked_at_once);
     RUN(test_a_sliding_box_hits_another);
     RUN(test_locked_directions_stay_locked);
     RUN(test_a_body_has_so_many_events);
