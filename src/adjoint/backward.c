@@ -777,6 +777,10 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
 {
     clear_obstacles(b);
     const int barrier = b->model->world.contact == CR_CONTACT_BARRIER;
+    carom_status status = cr_near_renew(&sim->near);
+    if (status != CAROM_OK) {
+        return status;
+    }
     const int64_t step = sim->state.step;
     const double time = sim->state.time;
     sim->state.step = record->step;
@@ -786,7 +790,6 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
     } else {
         cr_sim_gather_scripts(sim);
     }
-    carom_status status = CAROM_OK;
     for (int32_t i = record->part.count - 1; i >= 0 && status == CAROM_OK; i--) {
         const cr_record_part* part = &record->part.items[i];
         status = cr_backward_recall(&b->worker, sim, record, part);

@@ -764,6 +764,9 @@ carom_status cr_forward_step(cr_forward* f, cr_sim* sim, const cr_record* record
 {
     CR_ASSERT(record->placed);
     carom_status status = prepare(f, count, l);
+    if (status == CAROM_OK) {
+        status = cr_near_renew(&sim->near);
+    }
     if (status != CAROM_OK) {
         return status;
     }

@@ -61,9 +61,8 @@ void cr_near_weigh(cr_near* near)
     }
 }
 
-// The trees anew where bodies have got another shape, and with them who is of one shape. It is not
-// done when the model is written: here there is a status to say that memory is short.
-static carom_status renew(cr_near* near)
+// It is not done when the model is written: here there is a status to say that memory is short.
+carom_status cr_near_renew(cr_near* near)
 {
     if (near->shape == near->model->shape) {
         return CAROM_OK;
@@ -580,7 +579,7 @@ static carom_status find(cr_near* near, const cr_near_look* look, int32_t worker
                          cr_near_finds* finds)
 {
     const cr_body_set* bodies = &near->model->bodies;
-    const carom_status renewed = renew(near);
+    const carom_status renewed = cr_near_renew(near);
     if (renewed != CAROM_OK) {
         return renewed;
     }

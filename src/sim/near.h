@@ -56,6 +56,10 @@ typedef struct cr_near {
     const int32_t* like;           // [body_count] lent by broad: cr_broad_like, since the last look
 } cr_near;
 
+// The trees anew where bodies have got another shape, and with them who is of one shape. Looks do
+// so by themselves; what takes a recorded step without one has to ask.
+carom_status cr_near_renew(cr_near* near);
+
 carom_status cr_near_init(cr_near* near, const cr_model* model);
 void cr_near_release(cr_near* near);
 

@@ -1,6 +1,7 @@
 // Gradients against formulas, in the integrator's own discrete form where it has one: v' = v + h a,
 // x' = x + h v', so that n steps of a constant force give x = x0 + T v + T (T + h) a / 2.
 #include "grad_kit.h"
+#include "layer.h"
 #include <stdarg.h>
 
 static const double exactly = 1e-9; // relative: what round-off and the zones leave
@@ -23,6 +24,11 @@ static double gradient_of(int64_t steps, double* dtheta, int32_t size, const cha
     grad_kit_close(&kit);
     return value;
 }
+
+// A plate that starts at this height and slides on the ground, its mass 1 kg.
+#define SLIDER                                                                                     \
+    "'bodies': [" GROUND ", {'name': 'b', 'mesh': {'box': {'size': [0.4, 0.4, 0.1]}}, 'mass': 1, " \
+    "'thickness': 1e-4, 'position': [0, 0, %.17g], 'velocity': [%g, 0, 0]}]"
 
 #define SPACE "'carom': 1, 'world': {'dt': %g, 'gravity': [0, 0, 0], 'friction': 0},"
 #define GROUND                                                                                     \
@@ -96,6 +102,14 @@ static void test_turning(void)
     CHECK_NEAR(g[3], 0.0, 1e-12);
 }
 
+// m, of the middle of the slider where each of its corners carries a quarter of its weight.
+static double resting_height(double g0)
+{
+    char text[1000];
+    snprintf(text, sizeof text, "{'carom': 1, " SLIDER "}", 1.0, 0.0);
+    return 0.05 + layer_first_held(text, 0.25 * g0);
+}
+
 // With friction, v' = v - h mu g until it stands: over n steps that slide d/dmu = -g T (T + h)/2.
 static void test_sliding(void)
 {
@@ -105,13 +119,12 @@ static void test_sliding(void)
     double g[3 + 2];
     gradient_of(n, g, 5,
                 "{'carom': 1, 'world': {'dt': %g, 'gravity': [0, 0, -%g], 'friction': %g,"
-                " 'friction_speed': 1e-4}, 'bodies': [" GROUND ", {'name': 'b', 'mesh': {'box':"
-                " {'size': [0.4, 0.4, 0.1]}}, 'thickness': 1e-4, 'position': [0, 0, 0.0501],"
-                " 'velocity': [1.5, 0, 0]}], 'objective': {'terms': [{'what': 'position', 'of':"
+                " 'friction_speed': 1e-4}, " SLIDER
+                ", 'objective': {'terms': [{'what': 'position', 'of':"
                 " 'b', 'norm': 'value', 'axes': [1, 0, 0]}]}, 'parameters': [{'of': 'b', 'what':"
                 " 'velocity'}, {'of': 'b', 'what': 'friction'}, {'of': 'ground', 'what':"
                 " 'friction'}]}",
-                h, g0, mu);
+                h, g0, mu, resting_height(g0), 1.5);
     // both bodies have mu, and the pair sqrt(mu mu): each takes half
     CHECK_NEAR(g[0], t, 1e-6 * t);
     CHECK_NEAR(g[3] + g[4], -0.5 * g0 * t * (t + h), 1e-6);
@@ -212,26 +225,31 @@ static void test_inelastic_landing(void)
     CHECK_NEAR(g[5], 0.0, 1e-6);
 }
 
+#define HEAD_ON                                                                                    \
+    SPACE "'bodies': [{'name': 'a', 'mesh': {'box': {'size': [1, 1, 1]}}, 'thickness': 1e-4, "     \
+          "'mass': 1, 'velocity': [2, 0, 0]}, {'name': 'b', 'mesh': {'box': {'size': [1, 0.98, "   \
+          "0.98]}}, 'thickness': 1e-4, 'mass': 3, 'position': [%.17g, 0, 0]}]"
+
 // Gap 1, v1 = 2, m1 = 1, m2 = 3, T = 1: they meet at 1/2 and go on together at m1 v1/(m1 + m2).
 static void test_head_on_cubes(void)
 {
     static const double steps[] = {0.02, 0.01, 1.0 / 128};
     for (int round = 0; round < 3; round++) {
-        const double h = steps[round], thick = 2.0 * 1e-4;
+        const double h = steps[round];
         const int64_t n = (int64_t)llround(1.0 / h);
+        char text[1000];
+        snprintf(text, sizeof text, "{" HEAD_ON "}", h, 3.0);
+        const double begins = layer_first_begins(text);
         double g[8], v[8];
         for (int what = 0; what < 2; what++) {
             gradient_of(
                 n, what ? v : g, 8,
-                "{" SPACE "'bodies': [{'name': 'a', 'mesh': {'box': {'size': [1, 1, 1]}},"
-                " 'thickness': 1e-4, 'mass': 1, 'velocity': [2, 0, 0]},"
-                " {'name': 'b', 'mesh': {'box': {'size': [1, 0.98, 0.98]}}, 'thickness': 1e-4,"
-                " 'mass': 3, 'position': [%.17g, 0, 0]}],"
-                "'objective': {'terms': [{'what': '%s', 'of': 'a', 'norm': 'value', 'axes':"
+                "{" HEAD_ON
+                ", 'objective': {'terms': [{'what': '%s', 'of': 'a', 'norm': 'value', 'axes':"
                 " [1, 0, 0]}]}, 'parameters': [{'of': 'a', 'what': 'velocity'}, {'of': 'a',"
                 " 'what': 'mass'}, {'of': 'b', 'what': 'position'}, {'of': 'b', 'what':"
                 " 'mass'}]}",
-                h, 2.0 + thick, what ? "velocity" : "position");
+                h, 2.0 + begins, what ? "velocity" : "position");
         }
         CHECK_NEAR(g[0], 0.25, 1e-6);   // dx1/dv1
         CHECK_NEAR(g[3], 0.1875, 1e-6); // dx1/dm1

@@ -20,39 +20,43 @@
 
 static const grad_kit_scene scenes[] = {
     {"box that slides and stops",
-     "{" WORLD(
-         "0.01") "'bodies': [" FLOOR ", " BOX("box", "0.2, 0.16, 0.12", "0, 0, 0.0608",
-                                              ", 'velocity': [0.9, 0.2, 0], 'angular_velocity': "
-                                              "[0, 0, 1]") "],"
-                                                           "'objective': {'terms': [" WANT("box") "]}, 'parameters': [" OF("box", "velocity") ", " OF(
-                                                               "box",
-                                                               "friction") ", " OF("box",
-                                                                                   "mass") ", " OF("box",
-                                                                                                   "angular_velocity") ", " LAYER("box") ", {'what': 'gravity'}]}",
+     "{" WORLD("0.01") "'bodies': [" FLOOR ", " BOX(
+         "box", "0.2, 0.16, 0.12", "0, 0, 0.0608",
+         ", 'velocity': [0.9, 0.2, 0], 'angular_velocity': "
+         "[0, 0, 1]") "],"
+                      "'objective': {'terms': [" WANT("box") "]}, 'parameters': [" OF("box", "veloc"
+                                                                                             "ity") ", " OF(
+                          "box",
+                          "friction") ", " OF("box",
+                                              "mass") ", " OF("box",
+                                                              "angular_velocity") ", " LAYER("box") ", {'what': 'gravity'}]}",
      30, 0},
     {"ball that slides, then rolls",
-     "{" WORLD("0.01") "'bodies': [" FLOOR ", {'name': 'ball', 'sphere': {'radius': 0.1}, "
-                                           "'position': [0, 0, 0.1005], 'velocity': [1, "
-                       "0.2, 0], 'angular_velocity': [2, 0, 1]}],"
-                       "'objective': {'terms': [" WANT("ball") "]}, 'parameters': [" OF("ball", "ve"
-                                                                                                "lo"
-                                                                                                "ci"
-                                                                                                "t"
-                                                                                                "y") ", " OF(
-                           "ball",
-                           "friction") ", " OF("ball",
-                                               "thickness") ", " OF("ball",
-                                                                    "angular_velocity") ", " OF("ba"
-                                                                                                "l"
-                                                                                                "l",
-                                                                                                "co"
-                                                                                                "nt"
-                                                                                                "ac"
-                                                                                                "t_"
-                                                                                                "wi"
-                                                                                                "dt"
-                                                                                                "h") ", " OF("ball",
-                                                                                                             "contact_stiffness") "]}",
+     "{" WORLD(
+         "0.01") "'bodies': [" FLOOR ", {'name': 'ball', 'sphere': {'radius': 0.1}, "
+                 "'position': [0, 0, 0.1005], 'velocity': [1, "
+                 "0.2, 0], 'angular_velocity': [2, 0, 1]}],"
+                 "'objective': {'terms': [" WANT("ball") "]}, 'parameters': [" OF(
+                     "ball",
+                     "ve"
+                     "lo"
+                     "ci"
+                     "t"
+                     "y") ", " OF("ball",
+                                  "friction") ", " OF("ball",
+                                                      "thickness") ", " OF("ball",
+                                                                           "angular_velocity") ","
+                                                                                               " " OF("ba"
+                                                                                                      "l"
+                                                                                                      "l",
+                                                                                                      "co"
+                                                                                                      "nt"
+                                                                                                      "ac"
+                                                                                                      "t_"
+                                                                                                      "wi"
+                                                                                                      "dt"
+                                                                                                      "h") ", " OF("ball",
+                                                                                                                   "contact_stiffness") "]}",
      30, 0},
     {"stack of three at rest, pulled sideways",
      "{" WORLD("0.0166666666666666666") "'bodies': [" FLOOR ", " BOX("low", "0.1, 0.1, 0.1", "0, 0, 0.0506", "") ", " BOX(
@@ -64,8 +68,9 @@ static const grad_kit_scene scenes[] = {
                                                       "force") ", " OF("low",
                                                                        "mass") ", " OF("high",
                                                                                        "mass") ","
-                                                                                               " " LAYER("low") ", " OF("middle",
-                                                                                                                        "contact_stiffness") "]}",
+                                                                                               " " LAYER("low") ", " OF(
+                                                                                                   "middle",
+                                                                                                   "contact_stiffness") "]}",
      30, 0},
     {"box that lands on an edge",
      "{" WORLD("0.005") "'bodies': [" FLOOR ", " BOX(
@@ -73,53 +78,67 @@ static const grad_kit_scene scenes[] = {
          ", 'euler_degrees': [30, 20, 10], "
          "'velocity': [0.4, 0.1, -0.5], 'angular_velocity': [1, 0.5, 0.2]") "],"
                                                                             "'objective': "
-                                                                            "{'terms': [" WANT("bo"
-                                                                                               "x") "]}, 'parameters': [" OF("box", "velocity") ", " OF(
-                                                                                "box",
-                                                                                "rotation") ", " OF("box",
-                                                                                                    "mass") ", " OF("box",
-                                                                                                                    "friction") ", " LAYER("box") "]}",
+                                                                            "{'terms': [" WANT(
+                                                                                "bo"
+                                                                                "x") "]}, "
+                                                                                     "'parameters':"
+                                                                                     " [" OF("box",
+                                                                                             "veloc"
+                                                                                             "ity") ", " OF("box",
+                                                                                                            "rotation") ", " OF("box",
+                                                                                                                                "mass") ", " OF("box",
+                                                                                                                                                "friction") ", " LAYER("box") "]}",
      40, 0},
     {"ball on a sheet",
-     "{" WORLD(
-         "0.01") "'bodies': [{'name': 'ball', 'sphere': {'radius': 0.08}, 'density': 200, "
-                 "'position': [0.03, 0.02, 0.1], 'velocity': [0.2, 0, -0.4]},"
-                 "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': "
-                 "0.6, 'nx': 6, "
-                 "'ny': 6}}, 'density': 0.3, 'pins': [{'nodes': 'border'}]}],"
-                 "'objective': {'terms': [" WANT("ball") "]}, 'parameters': [" OF(
-                     "ball",
-                     "velocity") ", " OF("ball",
-                                         "mass") ", " OF("ball",
-                                                         "friction") ", " OF("sheet",
-                                                                             "density") ", " OF("sh"
-                                                                                                "ee"
-                                                                                                "t",
-                                                                                                "co"
-                                                                                                "nt"
-                                                                                                "ac"
-                                                                                                "t_"
-                                                                                                "wi"
-                                                                                                "dt"
-                                                                                                "h") ", " OF("sheet",
-                                                                                                             "contact_stiffness") "]}",
+     "{" WORLD("0.01") "'bodies': [{'name': 'ball', 'sphere': {'radius': 0.08}, 'density': 200, "
+                       "'position': [0.03, 0.02, 0.1], 'velocity': [0.2, 0, -0.4]},"
+                       "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, "
+                       "'height': "
+                       "0.6, 'nx': 6, "
+                       "'ny': 6}}, 'density': 0.3, 'pins': [{'nodes': 'border'}]}],"
+                       "'objective': {'terms': [" WANT("ball") "]}, 'parameters': [" OF("ball", "ve"
+                                                                                                "lo"
+                                                                                                "ci"
+                                                                                                "t"
+                                                                                                "y") ", " OF(
+                           "ball",
+                           "mass") ", " OF("ball",
+                                           "friction") ", " OF("sheet",
+                                                               "density") ", " OF("sh"
+                                                                                  "ee"
+                                                                                  "t",
+                                                                                  "co"
+                                                                                  "nt"
+                                                                                  "ac"
+                                                                                  "t_"
+                                                                                  "wi"
+                                                                                  "dt"
+                                                                                  "h") ", " OF("she"
+                                                                                               "et",
+                                                                                               "con"
+                                                                                               "tac"
+                                                                                               "t_"
+                                                                                               "sti"
+                                                                                               "ffn"
+                                                                                               "es"
+                                                                                               "s") "]}",
      25, 0},
     {"three boxes that fall on each other",
-     "{" WORLD("0.005") "'bodies': [" FLOOR
-                        ", " BOX("low", "0.1, 0.08, 0.06", "0, 0, 0.06", ", 'euler_degrees': [20, 10, 30]") ", " BOX(
-                            "middle", "0.07, 0.1, 0.05", "0.01, 0.02, 0.16",
-                            ", 'euler_degrees': [50, 20, 70]") ", " BOX("high", "0.09, 0.06, 0.08",
-                                                                        "-0.01, 0.01, 0.3",
-                                                                        ", 'euler_degrees': [10, "
-                                                                        "60, 20]") "],"
-                                                                                   "'objective': "
-                                                                                   "{'terms': "
-                                                                                   "[" WANT("high") ", " WANT("low") "]}, 'parameters': [" OF("high", "velocity") ", " OF(
-                                                                                       "low",
-                                                                                       "mass") ","
-                                                                                               " " OF("middle",
-                                                                                                      "rotation") ", " OF("middle",
-                                                                                                                          "friction") ", " LAYER("middle") "]}",
+     "{" WORLD("0.005") "'bodies': [" FLOOR ", " BOX("low", "0.1, 0.08, 0.06", "0, 0, 0.06", ", 'euler_degrees': [20, 10, 30]") ", " BOX(
+         "middle", "0.07, 0.1, 0.05", "0.01, 0.02, 0.16",
+         ", 'euler_degrees': [50, 20, 70]") ", " BOX("high", "0.09, 0.06, 0.08", "-0.01, 0.01, 0.3",
+                                                     ", 'euler_degrees': [10, "
+                                                     "60, 20]") "],"
+                                                                "'objective': "
+                                                                "{'terms': "
+                                                                "[" WANT("high") ", " WANT("low") "]}, 'parameters': [" OF("high", "velocity") ", " OF(
+                                                                    "low",
+                                                                    "mass") ","
+                                                                            " " OF("middle", "rotat"
+                                                                                             "ion") ", " OF(
+                                                                                "middle",
+                                                                                "friction") ","
+                                                                                            " " LAYER("middle") "]}",
      60, 1e-4},
     {"bag with two bodies",
      "{" WORLD("0.01") "'bodies': [" BOX(
@@ -137,9 +156,27 @@ static const grad_kit_scene scenes[] = {
                                               "velocity") ", " OF("ball",
                                                                   "mass") ", " OF("bag",
                                                                                   "stretch") ","
-                                                                                             " " OF("bag",
-                                                                                                    "friction") ", " OF("box",
-                                                                                                                        "contact_stiffness") "]}",
+                                                                                             " " OF("bag", "friction") ", " OF(
+                                                                                                 "b"
+                                                                                                 "o"
+                                                                                                 "x",
+                                                                                                 "c"
+                                                                                                 "o"
+                                                                                                 "n"
+                                                                                                 "t"
+                                                                                                 "a"
+                                                                                                 "c"
+                                                                                                 "t"
+                                                                                                 "_"
+                                                                                                 "s"
+                                                                                                 "t"
+                                                                                                 "i"
+                                                                                                 "f"
+                                                                                                 "f"
+                                                                                                 "n"
+                                                                                                 "e"
+                                                                                                 "s"
+                                                                                                 "s") "]}",
      25, 1e-5},
 };
 

@@ -38,8 +38,8 @@ typedef struct kit {
     carom_model* double_model;
     carom_sim* double_sim;
     int branches; // nonzero: round-off decides between two ways to take a step (in how many parts)
-                  // or is made much of (by masses that differ much), so a double of rigid bodies
-                  // may come apart there, but by no more than doubles whose state is shaken by
+                  // or is made much of (by masses that differ much), so a double may come
+                  // apart there, but by no more than doubles whose state is shaken by
                   // round-off come apart from each other, see kit_shaken; such steps are counted,
                   // and said when the kit is closed
     int doubles, strays; // steps that a double took, and those in which it came apart
@@ -321,7 +321,14 @@ static inline double kit_shaken(kit* k, const double* x)
     uint64_t seed = 1;
     carom_error error = {0};
     double most = 0.0, size[3] = {0, 0, 0}; // of t, v, om
+    double node_size[2] = {0, 0};           // of x, xv
     const cr_state* was = &k->double_was;
+    const double* nodes[2] = {was->x, was->xv};
+    for (int32_t i = 0; i < 3 * was->node_count; i++) {
+        for (int a = 0; a < 2; a++) {
+            node_size[a] = fmax(node_size[a], kit_shake * fabs(nodes[a][i]));
+        }
+    }
     const double* whole[3] = {was->t, was->v, was->om};
     for (int32_t i = 0; i < 3 * was->frame_count; i++) {
         for (int a = 0; a < 3; a++) {
@@ -335,6 +342,12 @@ static inline double kit_shaken(kit* k, const double* x)
         for (int32_t i = 0; i < 3 * was->frame_count; i++) {
             for (int a = 0; a < 3; a++) {
                 shaken[a][i] += size[a] * check_random(&seed, -1, 1);
+            }
+        }
+        double* shaken_nodes[2] = {state->x, state->xv};
+        for (int32_t i = 0; i < 3 * was->node_count; i++) {
+            for (int a = 0; a < 2; a++) {
+                shaken_nodes[a][i] += node_size[a] * check_random(&seed, -1, 1);
             }
         }
         for (int32_t f = 0; f < was->frame_count; f++) {

@@ -78,6 +78,7 @@ static void test_catenary(void)
             "0.5, 'shift': [%.17g, 0, 0]}]}}]}]}",
             s, 0.5 * s - 1e-6, -in, -0.5 * s + 1e-6, in);
         k->driven = 1;
+        k->branches = i == 2; // pressed together while straight, it buckles this way or that
         kit_run(k, 1.0);
         k->driven = 0;
         settle(k, 1e-12, 20.0);
@@ -216,7 +217,7 @@ static void test_at_rest_without_gravity(void)
                           far[i / 5], scales[i % 5]);
         for (int step = 0; step < 5; step++) {
             CHECK(carom_sim_step(k->sim, NULL) == CAROM_OK);
-            CHECK(carom_sim_info(k->sim).parts == 1 && carom_sim_info(k->sim).residual == 0.0);
+            CHECK(carom_sim_info(k->sim).parts == 1 && carom_sim_info(k->sim).residual <= 1e-9);
         }
         CHECK_NEAR(liveliest(k), 0.0, 1e-9);
         kit_close(k);

@@ -7,10 +7,12 @@ static const double g = 9.81;
 static kit* incline(const char* shape, double h, double theta, double mu, double along, double v,
                     double lift)
 {
-    // gravity is turned instead of the plane: normal -z, downhill +x
+    // gravity is turned instead of the plane: normal -z, downhill +x; layers so thin that the box
+    // is carried from the start
     return kit_open(
         "{'carom': 1, 'world': {'dt': %.17g, 'gravity': [%.17g, 0, %.17g], 'friction': %.17g, "
-        "'friction_speed': 1e-4}, 'bodies': [{'name': 'ground', 'type': 'fixed', 'mesh': {'sheet': "
+        "'friction_speed': 1e-4, 'contact_width': 1e-5}, 'bodies': [{'name': 'ground', 'type': "
+        "'fixed', 'mesh': {'sheet': "
         "{'width': 40, 'height': 8, 'nx': 5, 'ny': 3}}}, {'name': 'it', %s, 'position': [%.17g, "
         "0.1, %.17g], 'velocity': [%.17g, 0, 0]}]}",
         h, g * sin(theta), -g * cos(theta), mu, shape, along, lift, v);

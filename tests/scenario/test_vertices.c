@@ -35,7 +35,11 @@ static char* mesh_text(const double* x, int vertices, const char* faces)
     return kit_text("{'vertices': [%s], 'faces': %s}", text, faces);
 }
 
+// What the world says about contacts.
+static const char* law = "";
+
 // Box b falls on box a, which falls on the ground. Boxes a and b of one shape share their trees.
+// Layers of given numbers stay as they are; those that go by the size would be the first shape's.
 static char* scene_text(const char* mass, const shapes* s)
 {
     static const char* const box =
@@ -44,12 +48,14 @@ static char* scene_text(const char* mass, const shapes* s)
     char* ground = mesh_text(s->ground, GROUND, "[[0,1,2],[0,2,3]]");
     char *a = mesh_text(s->a, CORNERS, box), *b = mesh_text(s->b, CORNERS, box);
     char* text = kit_text(
-        "{'carom': 1, 'world': {'dt': 0.01}, 'bodies': [{'name': 'ground', 'type': 'fixed', 'mesh':"
+        "{'carom': 1, 'world': {'dt': 0.01, 'contact_width': 0.005%s}, 'bodies': [{'name': "
+        "'ground', "
+        "'type': 'fixed', 'mesh':"
         " %s, 'thickness': 0.002}, {'name': 'a', %s 'mesh': %s, 'thickness': 0.002, 'position': [0,"
         " 0, 0.3]}, {'name': 'b', %s 'mesh': %s, 'thickness': 0.002, 'position': [0.05, 0.03, 1],"
         " 'euler_degrees': [20, 35, 50], 'velocity': [0, 0, -3]}], 'parameters': [{'of': 'ground',"
         " 'what': 'vertices'}, {'of': 'a', 'what': 'vertices'}, {'of': 'b', 'what': 'vertices'}]}",
-        ground, mass, a, mass, b);
+        law, ground, mass, a, mass, b);
     free(ground);
     free(a);
     free(b);
@@ -182,6 +188,13 @@ static void test_lower_grows(void)
     compare(kept, &s, 0.0);
 }
 
+static void test_upper_grows_with_layers(void)
+{
+    law = ", 'contact': 'barrier'";
+    test_upper_grows();
+    law = "";
+}
+
 static void test_upper_shrinks(void)
 {
     shapes s = plain;
@@ -217,6 +230,7 @@ int main(void)
 {
     RUN(test_upper_grows);
     RUN(test_lower_grows);
+    RUN(test_upper_grows_with_layers);
     RUN(test_upper_shrinks);
     RUN(test_mass_goes_along);
     RUN(test_ground_rises);

@@ -26,7 +26,8 @@ PY
 command -v python3 >/dev/null || exit 77
 
 cat >"$room/ball.json" <<'END'
-{"carom": 1, "world": {"dt": 0.01, "duration": 0.4, "thickness": 0.001}, "bodies": [
+{"carom": 1, "world": {"dt": 0.01, "duration": 0.4, "thickness": 0.001, "contact_width": 1e-6},
+ "bodies": [
   {"name": "ground", "type": "fixed", "mesh": {"box": {"x": 4, "y": 4, "z": 0.2}},
    "position": [0, 0, -0.1]},
   {"name": "ball", "sphere": {"radius": 0.1}, "position": [0, 0, 0.2], "density": 1000},

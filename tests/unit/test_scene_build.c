@@ -79,7 +79,7 @@ static void test_a_box_on_the_ground(void)
     CHECK(m->surface.edge_count == 4 + 12 && m->surface.face_count == 14);
     CHECK_NEAR(m->bodies.radius[1], 5e-4 * 3, 1e-15);
     CHECK_NEAR(m->bodies.radius[0], 0, 0);
-    CHECK_NEAR(m->bodies.extent[1], sqrt(0.25 + 1 + 2.25) + 1.5e-3, 1e-12);
+    CHECK_NEAR(m->bodies.extent[1], sqrt(0.25 + 1 + 2.25) + 1.5e-3 + m->bodies.width[1], 1e-12);
     CHECK_NEAR(m->v0[3] + 10 * m->v0[4] + 100 * m->v0[5], 321, 1e-12);
     const cr_vec3 spin =
         cr_mat3_apply(cr_quat_to_matrix(cr_quat_load(m->q0 + 4)), cr_vec3_load(m->om0 + 3));
@@ -290,7 +290,8 @@ static void test_materials_and_pairs(void)
     CHECK_NEAR(cr_model_friction(m, 2, 0), 0.7, 0);
     CHECK_NEAR(cr_model_friction(m, 1, 2), 0.5, 1e-15);
     CHECK_NEAR(cr_model_restitution(m, 0, 2), 0.5, 0);
-    CHECK_NEAR(cr_model_reach(m, 0, 1), 0.005, 1e-15);
+    CHECK_NEAR(cr_model_thickness(m, 0, 1), 0.005, 1e-15);
+    CHECK_NEAR(cr_model_reach(m, 0, 1), 0.005 + m->bodies.width[0] + m->bodies.width[1], 1e-15);
     CHECK_NEAR(cr_model_thickness(m, 0, 2), 0.01, 0);
     CHECK_NEAR(cr_model_thickness(m, 1, 2), 0.004, 1e-15);
     CHECK(m->surface.body_group[2] == 3);
