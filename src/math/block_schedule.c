@@ -192,6 +192,10 @@ carom_status cr_block_schedule_build(cr_block_schedule* s, const cr_block_order*
         !cr_array_push(&s->group, 0)) {
         return CAROM_ERR_MEMORY;
     }
+    if (n == 0) { // nor are there arrays
+        s->update_start.items[0] = s->update.count = 0;
+        return CAROM_OK;
+    }
     carom_status status = list_updates(s, o);
     int32_t *size = s->scratch.items, *level = size + n;
     if (status == CAROM_OK) {

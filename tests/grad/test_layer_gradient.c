@@ -24,12 +24,14 @@ static const grad_kit_scene scenes[] = {
          "box", "0.2, 0.16, 0.12", "0, 0, 0.0608",
          ", 'velocity': [0.9, 0.2, 0], 'angular_velocity': "
          "[0, 0, 1]") "],"
-                      "'objective': {'terms': [" WANT("box") "]}, 'parameters': [" OF("box", "veloc"
-                                                                                             "ity") ", " OF(
+                      "'objective': {'terms': [" WANT("box") "]}, 'parameters': [" OF(
                           "box",
-                          "friction") ", " OF("box",
-                                              "mass") ", " OF("box",
-                                                              "angular_velocity") ", " LAYER("box") ", {'what': 'gravity'}]}",
+                          "veloc"
+                          "ity") ", " OF("box", "friction") ", " OF("box",
+                                                                    "mass") ", " OF("box",
+                                                                                    "angular_"
+                                                                                    "velocity") ","
+                                                                                                " " LAYER("box") ", {'what': 'gravity'}]}",
      30, 0},
     {"ball that slides, then rolls",
      "{" WORLD(
@@ -46,17 +48,18 @@ static const grad_kit_scene scenes[] = {
                                   "friction") ", " OF("ball",
                                                       "thickness") ", " OF("ball",
                                                                            "angular_velocity") ","
-                                                                                               " " OF("ba"
-                                                                                                      "l"
-                                                                                                      "l",
-                                                                                                      "co"
-                                                                                                      "nt"
-                                                                                                      "ac"
-                                                                                                      "t_"
-                                                                                                      "wi"
-                                                                                                      "dt"
-                                                                                                      "h") ", " OF("ball",
-                                                                                                                   "contact_stiffness") "]}",
+                                                                                               " " OF(
+                                                                                                   "ba"
+                                                                                                   "l"
+                                                                                                   "l",
+                                                                                                   "co"
+                                                                                                   "nt"
+                                                                                                   "ac"
+                                                                                                   "t_"
+                                                                                                   "wi"
+                                                                                                   "dt"
+                                                                                                   "h") ", " OF("ball",
+                                                                                                                "contact_stiffness") "]}",
      30, 0},
     {"stack of three at rest, pulled sideways",
      "{" WORLD("0.0166666666666666666") "'bodies': [" FLOOR ", " BOX("low", "0.1, 0.1, 0.1", "0, 0, 0.0506", "") ", " BOX(
@@ -73,55 +76,61 @@ static const grad_kit_scene scenes[] = {
                                                                                                    "contact_stiffness") "]}",
      30, 0},
     {"box that lands on an edge",
-     "{" WORLD("0.005") "'bodies': [" FLOOR ", " BOX(
-         "box", "0.2, 0.16, 0.12", "0, 0, 0.16",
-         ", 'euler_degrees': [30, 20, 10], "
-         "'velocity': [0.4, 0.1, -0.5], 'angular_velocity': [1, 0.5, 0.2]") "],"
-                                                                            "'objective': "
-                                                                            "{'terms': [" WANT(
-                                                                                "bo"
-                                                                                "x") "]}, "
-                                                                                     "'parameters':"
-                                                                                     " [" OF("box",
-                                                                                             "veloc"
-                                                                                             "ity") ", " OF("box",
-                                                                                                            "rotation") ", " OF("box",
-                                                                                                                                "mass") ", " OF("box",
-                                                                                                                                                "friction") ", " LAYER("box") "]}",
+     "{" WORLD(
+         "0.005") "'bodies': [" FLOOR ", " BOX("box", "0.2, 0.16, 0.12", "0, 0, 0.16",
+                                               ", 'euler_degrees': [30, 20, 10], "
+                                               "'velocity': [0.4, 0.1, -0.5], 'angular_velocity': "
+                                               "[1, 0.5, 0.2]") "],"
+                                                                "'objective': "
+                                                                "{'terms': [" WANT(
+                                                                    "bo"
+                                                                    "x") "]}, "
+                                                                         "'parameters':"
+                                                                         " [" OF(
+                                                                             "box",
+                                                                             "veloc"
+                                                                             "ity") ", " OF("box",
+                                                                                            "rotati"
+                                                                                            "on") ", " OF("box",
+                                                                                                          "mass") ", " OF("box",
+                                                                                                                          "friction") ", " LAYER("box") "]}",
      40, 0},
     {"ball on a sheet",
-     "{" WORLD("0.01") "'bodies': [{'name': 'ball', 'sphere': {'radius': 0.08}, 'density': 200, "
-                       "'position': [0.03, 0.02, 0.1], 'velocity': [0.2, 0, -0.4]},"
-                       "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, "
-                       "'height': "
-                       "0.6, 'nx': 6, "
-                       "'ny': 6}}, 'density': 0.3, 'pins': [{'nodes': 'border'}]}],"
-                       "'objective': {'terms': [" WANT("ball") "]}, 'parameters': [" OF("ball", "ve"
-                                                                                                "lo"
-                                                                                                "ci"
-                                                                                                "t"
-                                                                                                "y") ", " OF(
-                           "ball",
-                           "mass") ", " OF("ball",
-                                           "friction") ", " OF("sheet",
-                                                               "density") ", " OF("sh"
-                                                                                  "ee"
-                                                                                  "t",
-                                                                                  "co"
-                                                                                  "nt"
-                                                                                  "ac"
-                                                                                  "t_"
-                                                                                  "wi"
-                                                                                  "dt"
-                                                                                  "h") ", " OF("she"
-                                                                                               "et",
-                                                                                               "con"
-                                                                                               "tac"
-                                                                                               "t_"
-                                                                                               "sti"
-                                                                                               "ffn"
-                                                                                               "es"
-                                                                                               "s") "]}",
+     "{" WORLD(
+         "0.01") "'bodies': [{'name': 'ball', 'sphere': {'radius': 0.08}, 'density': 200, "
+                 "'position': [0.03, 0.02, 0.1], 'velocity': [0.2, 0, -0.4]},"
+                 "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, "
+                 "'height': "
+                 "0.6, 'nx': 6, "
+                 "'ny': 6}}, 'density': 0.3, 'pins': [{'nodes': 'border'}]}],"
+                 "'objective': {'terms': [" WANT("ball") "]}, 'parameters': [" OF(
+                     "ball",
+                     "ve"
+                     "lo"
+                     "ci"
+                     "t"
+                     "y") ", " OF("ball",
+                                  "mass") ", " OF("ball",
+                                                  "friction") ", " OF("sheet",
+                                                                      "density") ", " OF("sh"
+                                                                                         "ee"
+                                                                                         "t",
+                                                                                         "co"
+                                                                                         "nt"
+                                                                                         "ac"
+                                                                                         "t_"
+                                                                                         "wi"
+                                                                                         "dt"
+                                                                                         "h") ","
+                                                                                              " " OF("she"
+                                                                                                     "et",
+                                                                                                     "con"
+                                                                                                     "tac"
+                                                                                                     "t_"
+                                                                                                     "sti"
+                                                                                                     "ffn"
+                                                                                                     "es"
+                                                                                                     "s") "]}",
      25, 0},
     {"three boxes that fall on each other",
      "{" WORLD("0.005") "'bodies': [" FLOOR ", " BOX("low", "0.1, 0.08, 0.06", "0, 0, 0.06", ", 'euler_degrees': [20, 10, 30]") ", " BOX(
@@ -134,11 +143,17 @@ static const grad_kit_scene scenes[] = {
                                                                 "[" WANT("high") ", " WANT("low") "]}, 'parameters': [" OF("high", "velocity") ", " OF(
                                                                     "low",
                                                                     "mass") ","
-                                                                            " " OF("middle", "rotat"
-                                                                                             "ion") ", " OF(
+                                                                            " " OF(
                                                                                 "middle",
-                                                                                "friction") ","
-                                                                                            " " LAYER("middle") "]}",
+                                                                                "rotat"
+                                                                                "ion") ", " OF("mid"
+                                                                                               "dl"
+                                                                                               "e",
+                                                                                               "fri"
+                                                                                               "cti"
+                                                                                               "on") ","
+                                                                                                     " " LAYER(
+                                                                                                         "middle") "]}",
      60, 1e-4},
     {"bag with two bodies",
      "{" WORLD("0.01") "'bodies': [" BOX(
