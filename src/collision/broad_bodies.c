@@ -24,16 +24,30 @@ int cr_broad_bodies_may_touch(const cr_broad* broad, int32_t a, int32_t b)
     return a == b ? !both_fixed && (s->body_flags[a] & CR_SURFACE_SOFT) : !both_fixed && !one_group;
 }
 
-// Grows the tree over the bodies where they are now.
-static carom_status plant_bodies(cr_broad* broad)
+// Puts the seeds of the bodies that are there first; how many there are.
+static int32_t gather_present(cr_broad* broad)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < broad->seed_count; i++) {
+        if (cr_broad_is_there(broad, broad->seed[i].item)) {
+            const cr_bvh_seed seed = broad->seed[i];
+            broad->seed[i] = broad->seed[count];
+            broad->seed[count++] = seed;
+        }
+    }
+    return count;
+}
+
+// Grows the tree over the bodies of the first seeds where they are now.
+static carom_status plant_bodies(cr_broad* broad, int32_t count)
 {
     cr_bvh* bvh = &broad->bodies;
-    for (int32_t i = 0; i < broad->seed_count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         cr_broad_centre(&broad->body_box[broad->seed[i].item], broad->seed[i].centre);
     }
     cr_bvh_clear(bvh);
     int32_t root;
-    const carom_status status = cr_bvh_plant(bvh, broad->seed, broad->seed_count, &root);
+    const carom_status status = cr_bvh_plant(bvh, broad->seed, count, &root);
     if (status != CAROM_OK) {
         cr_bvh_clear(bvh);
     }
@@ -63,14 +77,22 @@ static int32_t fit_body_tree(cr_broad* broad)
 }
 
 // The tree over the bodies as they are now: the one of the call before, refitted, as long as it
-// serves. Which of the two it is changes the time it takes and nothing else.
+// serves; where less than half of them are there, one of these alone. Which of them it is changes
+// the time it takes and nothing else.
 static carom_status update_body_tree(cr_broad* broad)
 {
     cr_bvh* bvh = &broad->bodies;
-    if (bvh->node.count > 0 && fit_body_tree(broad) <= STRAYS) {
+    const int32_t present = broad->role ? gather_present(broad) : broad->seed_count;
+    const int few = 2 * present < broad->seed_count, was_few = broad->few;
+    broad->few = few;
+    if (bvh->node.count > 0 && !few && !was_few && fit_body_tree(broad) <= STRAYS) {
         return CAROM_OK;
     }
-    const carom_status status = plant_bodies(broad);
+    if (present == 0) {
+        cr_bvh_clear(bvh);
+        return CAROM_OK;
+    }
+    const carom_status status = plant_bodies(broad, few ? present : broad->seed_count);
     if (status != CAROM_OK) {
         return status;
     }
@@ -136,7 +158,7 @@ carom_status cr_broad_bodies_find(cr_broad* broad)
     broad->key.count = 0;
     if (broad->seed_count > 0) {
         status = update_body_tree(broad);
-        if (status == CAROM_OK) {
+        if (status == CAROM_OK && broad->bodies.node.count > 0) {
             status = cr_broad_search_bodies(broad);
         }
     }

@@ -63,7 +63,9 @@ static void fit_bodies_job(int32_t job, int32_t worker, void* user)
     cr_broad* broad = user;
     (void)worker;
     for (int32_t b = broad->jobs.items[job]; b < broad->jobs.items[job + 1]; b++) {
-        if (broad->carried[b]) {
+        if (!cr_broad_is_there(broad, b)) {
+            broad->trouble[b] = 0;
+        } else if (broad->carried[b]) {
             fit_carried(broad, b);
         } else {
             fit_loose(broad, b);

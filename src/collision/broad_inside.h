@@ -123,6 +123,7 @@ struct cr_broad {
     const cr_carry* carry;
     const double* margin;
     const int32_t* role;  // [body_count] or NULL
+    int32_t few;          // nonzero: the tree over the bodies has those alone that were there
     const uint8_t* fresh; // [body_count] or NULL
     int32_t sparing;
     int32_t most; // pairs, 0: any number
@@ -214,6 +215,11 @@ carom_status cr_broad_fit_busy(cr_broad* broad, int32_t worker_count);
 
 // broad_bodies.c: whether the call asks what bodies a and b, which may be one, do to each other.
 int cr_broad_bodies_may_touch(const cr_broad* broad, int32_t a, int32_t b);
+// Whether the body has a part in the call at all.
+static inline int cr_broad_is_there(const cr_broad* broad, int32_t body)
+{
+    return !broad->role || broad->role[body] >= 0;
+}
 // Pairs of bodies that meet, into key: a << 32 | b with a < b, in any order; and the planes between
 // them. The boxes of the bodies are known.
 carom_status cr_broad_bodies_find(cr_broad* broad);

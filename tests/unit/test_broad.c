@@ -584,6 +584,66 @@ static void test_limited_to_some_bodies(void)
     cr_array_release(&some);
 }
 
+// Calls in which few bodies are there, or half of them, or none, find the pairs of these and no
+// others, wherever the absent ones have gone meanwhile; the next call of all finds all.
+static void test_absent_bodies_are_not_looked_at(void)
+{
+    cr_pair_list all = {0}, some = {0}, again = {0};
+    int64_t pairs = 0, found = 0;
+    for (uint64_t round = 0; round < 20; round++) {
+        uint64_t seed = 9100 + round;
+        scene s = random_scene(&seed, 24);
+        uint8_t carried[64] = {0};
+        int32_t role[64] = {0};
+        cr_carry carry[64];
+        double margin[64];
+        CHECK(s.surface.body_count <= 64);
+        for (int32_t b = 0; b < s.surface.body_count; b++) {
+            carried[b] = !(s.surface.body_flags[b] & CR_SURFACE_SOFT);
+        }
+        cr_broad *broad = NULL, *whole = NULL;
+        CHECK(cr_broad_create(&s.surface, s.x.items, carried, &broad) == CAROM_OK);
+        CHECK(cr_broad_create(&s.surface, s.x.items, carried, &whole) == CAROM_OK);
+        for (int call = 0; call < 6; call++) {
+            const uint64_t one_in = call == 5 ? UINT64_MAX : 1 + 2 * ((uint64_t)call % 3);
+            for (int32_t b = 0; b < s.surface.body_count; b++) {
+                role[b] = check_random_bits(&seed) % one_in == 0 ? 0 : -1;
+            }
+            stir(&s, &seed, 0.05, 0.2);
+            carry_bodies(&s, &seed, 0.05, 0.1, carry, margin);
+            cr_broad_carry(broad, carry, margin, 0);
+            cr_broad_assign(broad, role);
+            CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &some) == CAROM_OK);
+            cr_broad_assign(broad, NULL);
+            CHECK(cr_broad_find(broad, s.x0, s.x1, s.reach, 1, &again) == CAROM_OK);
+            cr_broad_carry(whole, carry, margin, 0);
+            CHECK(cr_broad_find(whole, s.x0, s.x1, s.reach, 1, &all) == CAROM_OK);
+            CHECK(again.count == all.count &&
+                  (all.count == 0 ||
+                   !memcmp(again.items, all.items, (size_t)all.count * sizeof *all.items)));
+            int32_t at = 0;
+            for (int32_t i = 0; i < all.count; i++) {
+                const cr_pair* pair = &all.items[i];
+                if (role[s.surface.vertex_body[pair->v[0]]] == 0 &&
+                    role[s.surface.vertex_body[pair->v[3]]] == 0) {
+                    CHECK(at < some.count && !memcmp(pair, &some.items[at], sizeof *pair));
+                    at++;
+                }
+            }
+            CHECK(at == some.count);
+            pairs += all.count;
+            found += some.count;
+        }
+        cr_broad_destroy(broad);
+        cr_broad_destroy(whole);
+        release(&s);
+    }
+    CHECK(found > 1000 && 10 * found < 9 * pairs);
+    cr_array_release(&all);
+    cr_array_release(&some);
+    cr_array_release(&again);
+}
+
 // Two bodies about as far apart as they look, at rest or on their way: what is left out of them is
 // farther apart than that.
 static void test_bodies_that_stay_apart(void)
@@ -1002,6 +1062,7 @@ int main(void)
     RUN(test_carried_bodies_agree_with_brute_force);
     RUN(test_bodies_of_one_shape);
     RUN(test_limited_to_some_bodies);
+    RUN(test_absent_bodies_are_not_looked_at);
     RUN(test_bodies_that_stay_apart);
     RUN(test_creeping_bodies_agree_with_brute_force);
     RUN(test_off_is_an_upper_bound);
