@@ -34,7 +34,7 @@ static const double first_tension = 0.25, least_tension = 0.05;
 // So many steps of sheets that nothing touches are taken untested: where a sheet buckles the merit
 // rises before it falls, and shorter steps only make more of them.
 static const int32_t untested = 20;
-// Armijo's share of the descent that a shortened step has to bring.
+// How often a step that does not lead nearer is shortened.
 enum { CUTS = 7 };
 
 carom_status cr_newton_create(cr_newton** out)
