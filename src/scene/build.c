@@ -765,7 +765,7 @@ static carom_status refuse_start(builder* b, const cr_start_report* r)
                                 place, first, at.x, at.y, at.z);
     }
     if (r->distance > 0.0) {
-        const double wanted = cr_model_reach(b->model, r->body[0], r->body[1]);
+        const double wanted = cr_model_thickness(b->model, r->body[0], r->body[1]);
         return cr_status_refuse(b->error, CAROM_ERR_INTERSECTING,
                                 "%s: \"%.80s\" and \"%.80s\" overlap by %.3g m at the start, near "
                                 "(%g, %g, %g) m: they touch at %.3g m and are %.3g m apart; move "

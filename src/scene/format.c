@@ -79,7 +79,7 @@ static const cr_field world_fields[] = {
     {CHOICE("contact", numbers.contact,
             "how contacts resist: nearly at once, or by a potential in a layer of finite width "
             "(experimental)",
-            0, contact_names)},
+            1, contact_names)},
     {NUMBER("contact_width", contact_width, "m",
             "width of the contact layer of bodies that give none; contact \"barrier\"", NOT_GIVEN,
             1e-9 TO 1e3, 0),

@@ -32,6 +32,7 @@ typedef struct kit {
     double stored;    // J, at most so much do the contacts of the last step hold
     double size;      // J, the largest sum of the sizes of its parts
     double most_rise; // J, the worst step: rise beyond what contacts held and round-off
+    double turning;   // J, what contacts that turn may add in a step, see slide_off
     double least_gap; // m, the smallest ever
     int32_t most_parts;
     int64_t iterations;
@@ -447,7 +448,7 @@ static inline void kit_watch_energy(kit* k)
     const double now = kit_energy_of(k, k->sim);
     k->size = fmax(k->size, e.kinetic + fabs(e.gravity) + e.elastic);
     const double noise = kit_energy_noise * k->size + kit_solver_noise * e.kinetic;
-    const double rise = now - k->energy - k->stored - noise;
+    const double rise = now - k->energy - k->stored - k->turning - noise;
     if (!k->driven && !(rise <= 0.0)) {
         if (!(rise <= k->most_rise)) {
             k->most_rise = rise;

@@ -188,7 +188,7 @@ static void test_meshes(void)
             CAROM_ERR_SCENE, "a face that names one vertex twice");
     REFUSED(BODY("\"mesh\": {\"box\": {\"size\": [1, 1, 1e-4]}}, \"thickness\": 0.01, "
                  "\"inset\": true"),
-            CAROM_ERR_SCENE, "too thin to be inset by 0.01 m, its thickness and contact layer");
+            CAROM_ERR_SCENE, "too thin to be inset by 0.0125 m, its thickness and contact layer");
     REFUSED(BODY("\"type\": \"fixed\", \"mesh\": {\"sheet\": {}}, \"thickness\": 0.01, "
                  "\"inset\": true"),
             CAROM_ERR_SCENE, "has an open mesh");
