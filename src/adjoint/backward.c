@@ -64,8 +64,11 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
              cr_newton_create(&b->worker.newton) == CAROM_OK &&
              cr_events_create(&b->worker.events) == CAROM_OK;
     }
-    const carom_status status =
-        ok ? cr_zone_adj_ready(b->worker.zone, model->world.zone_gradient) : CAROM_ERR_MEMORY;
+    const int32_t gradient = model->world.zone_gradient;
+    carom_status status = ok ? cr_zone_adj_ready(b->worker.zone, gradient) : CAROM_ERR_MEMORY;
+    if (status == CAROM_OK) {
+        status = cr_newton_adj_ready(b->worker.newton, gradient);
+    }
     if (status != CAROM_OK) {
         cr_backward_destroy(b);
         return status;
@@ -510,6 +513,7 @@ static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* r
     b->worker.candidate_count = count;
     cr_newton_task task = cr_substep_task(sim, &b->worker, part->h, part->from, part->to);
     task.recalled = b->recalled.items;
+    task.gradient = model->world.zone_gradient;
     b->zone.mass = g->mass;
     b->zone.inertia = g->inertia;
     b->zone.node_mass = g->node_mass;
