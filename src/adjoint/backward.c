@@ -64,8 +64,11 @@ carom_status cr_backward_create(const cr_model* model, cr_backward** out)
              cr_newton_create(&b->worker.newton) == CAROM_OK &&
              cr_events_create(&b->worker.events) == CAROM_OK;
     }
-    const carom_status status =
-        ok ? cr_zone_adj_ready(b->worker.zone, model->world.zone_gradient) : CAROM_ERR_MEMORY;
+    const int32_t gradient = model->world.zone_gradient;
+    carom_status status = ok ? cr_zone_adj_ready(b->worker.zone, gradient) : CAROM_ERR_MEMORY;
+    if (status == CAROM_OK) {
+        status = cr_newton_adj_ready(b->worker.newton, gradient);
+    }
     if (status != CAROM_OK) {
         cr_backward_destroy(b);
         return status;
@@ -164,10 +167,6 @@ carom_status cr_backward_recall(cr_worker* worker, cr_sim* sim, const cr_record*
         }
     }
     cr_island_aim(sim, worker, part->h, NULL);
-    const carom_status predicted = cr_island_predict(sim, worker, part->h, part->from, part->to);
-    if (predicted != CAROM_OK) {
-        return predicted;
-    }
     if (part->impact_end > part->impact_begin) {
         const cr_events_task task = cr_island_events(sim, worker, part->h, part->from, part->to);
         const unsigned char* end;
@@ -510,6 +509,7 @@ static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* r
     b->worker.candidate_count = count;
     cr_newton_task task = cr_substep_task(sim, &b->worker, part->h, part->from, part->to);
     task.recalled = b->recalled.items;
+    task.gradient = model->world.zone_gradient;
     b->zone.mass = g->mass;
     b->zone.inertia = g->inertia;
     b->zone.node_mass = g->node_mass;
@@ -530,17 +530,6 @@ static carom_status contacts_adj(cr_backward* b, cr_sim* sim, const cr_record* r
                         model->bodies.vertex_body[c->pair.v[3]], &at, &bar, &sources);
     }
     return status;
-}
-
-// Reverse of the linearised cloth step, where there is one; aims the members again.
-static carom_status predict_adj(cr_backward* b, cr_sim* sim, const cr_record_part* part)
-{
-    if (!b->model->world.cloth_paper || b->worker.sheet.count == 0) {
-        return CAROM_OK;
-    }
-    cr_island_aim(sim, &b->worker, part->h, NULL);
-    const cr_zone_task task = cr_island_task(sim, &b->worker, part->h, part->from, part->to);
-    return cr_zone_predict_adj(b->worker.zone, &task, &b->zone);
 }
 
 // Reverse of the impacts: of a frame that was hit the targets' bars end here and those of its
@@ -812,9 +801,6 @@ carom_status cr_backward_step(cr_backward* b, cr_sim* sim, const cr_record* reco
         }
         if (status == CAROM_OK) {
             status = impacts_adj(b, sim, part, gradient);
-        }
-        if (status == CAROM_OK) {
-            status = predict_adj(b, sim, part);
         }
         aim_adj(b, sim, part, bars, gradient);
     }

@@ -386,19 +386,6 @@ static void aim_jvp(const cr_forward* f, const cr_sim* sim, const cr_record_part
     }
 }
 
-// The linearised cloth step, where there is one: it aims the members again, and so do we after it.
-static carom_status predict_jvp(cr_forward* f, cr_sim* sim, const cr_record* record,
-                                const cr_record_part* part, int32_t count)
-{
-    if (!f->model->world.cloth_paper || f->worker.sheet.count == 0) {
-        return CAROM_OK;
-    }
-    cr_island_aim(sim, &f->worker, part->h, NULL);
-    const cr_zone_task task = cr_island_task(sim, &f->worker, part->h, part->from, part->to);
-    const carom_status status = cr_zone_predict_jvp(f->worker.zone, &task, count, f->zone.items);
-    return status == CAROM_OK ? cr_backward_recall(&f->worker, sim, record, part) : status;
-}
-
 static cr_zone_row_tangents hard_numbers(const cr_model* model, const cr_candidate* c,
                                          const cr_gradient* g)
 {
@@ -726,9 +713,6 @@ static carom_status part_jvp(cr_forward* f, cr_sim* sim, const cr_record* record
     carom_status status = cr_backward_recall(&f->worker, sim, record, part);
     if (status == CAROM_OK) {
         aim_jvp(f, sim, part, count, l);
-        status = predict_jvp(f, sim, record, part, count);
-    }
-    if (status == CAROM_OK) {
         status = impacts_jvp(f, sim, part, count, l);
     }
     if (status == CAROM_OK && !part->alone) {

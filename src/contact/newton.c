@@ -48,6 +48,7 @@ void cr_newton_destroy(cr_newton* newton)
     if (!newton) {
         return;
     }
+    cr_newton_dense_release(newton);
     cr_array_release(&newton->block);
     cr_array_release(&newton->node_block);
     cr_array_release(&newton->point);

@@ -24,6 +24,14 @@ typedef struct cr_newton_recalled {
     int32_t over;     // ... from which this is taken off, see newton_rub.h
 } cr_newton_recalled;
 
+// How the way back solves the transposed equations: by the sparse factor, or for comparison densely
+// by LAPACK, by a pivoted QR of the contacts or the whole of unknowns and multipliers.
+typedef enum cr_newton_gradient {
+    CR_NEWTON_SPARSE,
+    CR_NEWTON_DENSE_QR,
+    CR_NEWTON_DENSE_KKT,
+} cr_newton_gradient;
+
 // What is to be solved. Everything is read, except the end of the members in `motion`.
 typedef struct cr_newton_task {
     int32_t workers; // how many threads the solve may use; its result does not depend on that
@@ -70,6 +78,7 @@ typedef struct cr_newton_task {
     int32_t max_iterations;
     int32_t budget;           // iterations after which the iterate is taken as it is; 0: never
     double tolerance;         // relative residual
+    int32_t gradient;         // cr_newton_gradient, of cr_newton_adj
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
 } cr_newton_task;
 

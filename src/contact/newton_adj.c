@@ -43,14 +43,15 @@ carom_status cr_newton_adj_recall(cr_newton* newton, const cr_newton_task* task,
     }
     newton->along = 1.0;
     cr_newton_setup_place(newton);
-    status = cr_newton_rows_recall(newton);
-    if (status != CAROM_OK) {
-        return status;
-    }
-    // Without friction J is symmetric; at a saddle, edge upon edge, it is not positive, and the
-    // equations hold there all the same.
+    return cr_newton_rows_recall(newton);
+}
+
+// Without friction J is symmetric; at a saddle, edge upon edge, it is not positive, and the
+// equations hold there all the same.
+carom_status cr_newton_adj_factor(cr_newton* newton)
+{
     const int symmetric = !rubs(newton);
-    status = cr_newton_system_assemble(newton, 1, symmetric);
+    carom_status status = cr_newton_system_assemble(newton, 1, symmetric);
     if (status == CAROM_OK) {
         status = cr_zone_matrix_factor(&newton->matrix);
     }
@@ -61,20 +62,42 @@ carom_status cr_newton_adj_recall(cr_newton* newton, const cr_newton_task* task,
     return status;
 }
 
+static carom_status solve_once(cr_newton* newton, double* y)
+{
+    if (newton->task->gradient != CR_NEWTON_SPARSE) {
+        return cr_newton_dense_solve(newton, y);
+    }
+    cr_zone_matrix_solve_transposed(&newton->matrix, y);
+    return CAROM_OK;
+}
+
+static void apply(const cr_newton* newton, const double* y, double* out)
+{
+    if (newton->task->gradient != CR_NEWTON_SPARSE) {
+        cr_newton_dense_apply(newton, y, out);
+    } else {
+        cr_zone_matrix_apply_transposed(&newton->matrix, y, out);
+    }
+}
+
 // A solve and one refinement: the matrix is as ill-conditioned as its stiffest contact.
-static void solve(cr_newton* newton, double* y)
+static carom_status solve(cr_newton* newton, double* y)
 {
     double *bar = newton->grad, *r = newton->d;
     memcpy(bar, y, sizeof(double) * (size_t)newton->n);
-    cr_zone_matrix_solve_transposed(&newton->matrix, y);
-    cr_zone_matrix_apply_transposed(&newton->matrix, y, r);
+    carom_status status = solve_once(newton, y);
+    if (status != CAROM_OK) {
+        return status;
+    }
+    apply(newton, y, r);
     for (int32_t i = 0; i < newton->n; i++) {
         r[i] = bar[i] - r[i];
     }
-    cr_zone_matrix_solve_transposed(&newton->matrix, r);
+    status = solve_once(newton, r);
     for (int32_t i = 0; i < newton->n; i++) {
         y[i] += r[i];
     }
+    return status;
 }
 
 static void gather_end(const cr_newton* newton, const cr_newton_cotangents* bars, double* y)
@@ -323,16 +346,27 @@ static void spread_sheet(cr_newton* newton, int32_t member, int32_t first_node, 
     cr_cloth_gradient_adj(&task->sheet[s], &task->material[s], &step, x, at_nodes, factor, &cloth);
 }
 
+carom_status cr_newton_adj_ready(cr_newton* newton, int32_t gradient)
+{
+    return gradient == CR_NEWTON_SPARSE ? CAROM_OK : cr_newton_dense_open(newton);
+}
+
 carom_status cr_newton_adj(cr_newton* newton, const cr_newton_task* task, int32_t flat,
                            cr_newton_cotangents* bars, cr_newton_row_bars* rows)
 {
-    const carom_status status = cr_newton_adj_recall(newton, task, flat);
+    carom_status status = cr_newton_adj_recall(newton, task, flat);
+    if (status == CAROM_OK) {
+        status = task->gradient == CR_NEWTON_SPARSE ? cr_newton_adj_factor(newton)
+                                                    : cr_newton_dense_factor(newton);
+    }
+    double* y = newton->z_before;
+    if (status == CAROM_OK) {
+        gather_end(newton, bars, y);
+        status = solve(newton, y);
+    }
     if (status != CAROM_OK) {
         return status;
     }
-    double* y = newton->z_before;
-    gather_end(newton, bars, y);
-    solve(newton, y);
     for (int32_t b = 0; b < newton->block_count; b++) {
         const cr_newton_block* block = &newton->block.items[b];
         if (block->lock) {

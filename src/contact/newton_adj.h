@@ -15,6 +15,9 @@ typedef struct cr_newton_row_bars {
     double lever[2];
 } cr_newton_row_bars;
 
+// Gets ready for a cr_newton_gradient. CAROM_ERR_FILE: it needs a LAPACK, and there is none.
+carom_status cr_newton_adj_ready(cr_newton* newton, int32_t gradient);
+
 // task as for cr_newton_solve, but: its candidates are the contacts of the solution, and motion
 // holds the end; swept paths, margins and warm contacts are not read. rows [candidate_count] are
 // set. Nothing is decided again. flat nonzero: the gaps' curvature is left out, for comparison.
@@ -22,9 +25,9 @@ typedef struct cr_newton_row_bars {
 carom_status cr_newton_adj(cr_newton* newton, const cr_newton_task* task, int32_t flat,
                            cr_newton_cotangents* bars, cr_newton_row_bars* rows);
 
-// Forward, for `count` directions by one factor: by[count], of which w, u and d are set and all
-// else is read, rows [count * candidate_count]. material, corner and wind may be NULL, and then p,
-// too, counts as constant.
+// Forward, for `count` directions by one sparse factor: by[count], of which w, u and d are set and
+// all else is read, rows [count * candidate_count]. material, corner and wind may be NULL, and then
+// p, too, counts as constant.
 carom_status cr_newton_jvp(cr_newton* newton, const cr_newton_task* task, int32_t flat,
                            int32_t count, const cr_newton_tangents* by,
                            const cr_newton_row_bars* rows);

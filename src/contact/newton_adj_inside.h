@@ -3,5 +3,15 @@
 
 #include "contact/newton_inside.h"
 
-// The end of the step with its rows, and a factor of the exact Jacobian there.
+// The end of the step with its rows.
 carom_status cr_newton_adj_recall(cr_newton* newton, const cr_newton_task* task, int32_t flat);
+// A factor of the exact Jacobian there.
+carom_status cr_newton_adj_factor(cr_newton* newton);
+
+// newton_dense.c: the transposed solve by LAPACK, as task->gradient asks for. Needs the rows;
+// factors the system of unknowns and multipliers. CAROM_ERR_FILE: there is no LAPACK.
+carom_status cr_newton_dense_open(cr_newton* newton);
+carom_status cr_newton_dense_factor(cr_newton* newton);
+carom_status cr_newton_dense_solve(cr_newton* newton, double* y);
+// out = J^T y, J the exact Jacobian.
+void cr_newton_dense_apply(const cr_newton* newton, const double* y, double* out);

@@ -115,6 +115,8 @@ typedef struct cr_newton_dual {
     int32_t next[4]; // by its vertices: the next row that has them, 4 * index + place; -1: no more
 } cr_newton_dual;
 
+typedef struct cr_newton_dense cr_newton_dense; // of newton_dense.c
+
 struct cr_newton {
     const cr_newton_task* task;
     int32_t block_count, n;
@@ -136,6 +138,7 @@ struct cr_newton {
     int32_t definite;      // nonzero: the last symmetric matrix was positive with all compression
     double before;         // the residual that it started from
     int32_t flat;          // nonzero: the gaps' curvature is left out of derivatives
+    int32_t apart;         // nonzero: the rows' forces are held as multipliers in the matrix
     int32_t own_stress;    // nonzero: faces have a stress of their own, see newton_sheet.c
     double tension;        // 0..1, how much of compression is left out of the sheets' stiffness
     CR_ARRAY(cr_newton_block) block;
@@ -173,6 +176,7 @@ struct cr_newton {
     model;                 // of linear ones: blocks of h^2 times their stiffness, one after another
     CR_ARRAY(double) pull; // [3*nodes] kg m, and their gradient at the start
     cr_newton_report report;
+    cr_newton_dense* dense; // NULL until it is asked for
 };
 
 // newton_setup.c: blocks, numbers and points of the task; z at the start of the step, d towards
@@ -230,6 +234,8 @@ double cr_newton_bound_gap(const cr_newton* newton);
 double cr_newton_system_gradient(cr_newton* newton);
 // exact: with the curvature of the gaps; symmetric: friction as a positive spring.
 carom_status cr_newton_system_assemble(cr_newton* newton, int exact, int symmetric);
+// The exact matrix with the rows' forces held, which newton_dense.c has as unknowns of their own.
+carom_status cr_newton_system_assemble_apart(cr_newton* newton);
 // A row's part of the residual over its own unknowns, locks aside; and of that h^2 m' of nearly
 // parallel edges alone, per energy.
 void cr_newton_system_force(const cr_newton_row* row, double out[CR_ROW_DOFS]);
@@ -237,6 +243,8 @@ void cr_newton_system_fading(const cr_newton_row* row, double out[CR_ROW_DOFS]);
 // d/dz of a row's part of the residual, over its own unknowns, locks aside.
 void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
                           double m[CR_ROW_DOFS][CR_ROW_DOFS]);
+
+void cr_newton_dense_release(cr_newton* newton); // newton_dense.c
 
 // newton_sheet.c
 cr_cloth_step cr_newton_sheet_step(const cr_newton_task* task, int32_t member);

@@ -295,7 +295,10 @@ carom_status cr_newton_jvp(cr_newton* newton, const cr_newton_task* task, int32_
                            int32_t count, const cr_newton_tangents* by,
                            const cr_newton_row_bars* rows)
 {
-    const carom_status status = cr_newton_adj_recall(newton, task, flat);
+    carom_status status = cr_newton_adj_recall(newton, task, flat);
+    if (status == CAROM_OK) {
+        status = cr_newton_adj_factor(newton);
+    }
     if (status != CAROM_OK) {
         return status;
     }

@@ -409,13 +409,18 @@ void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
     if (!newton->flat) {
         cr_row_add_hessian(&row->at, &curve, -row->lam, m);
     }
-    add_outer(n, row->stiff, row->at.grad, row->at.grad, m);
+    if (!newton->apart) {
+        add_outer(n, row->stiff, row->at.grad, row->at.grad, m);
+    }
     if (row->mu > 0.0) {
         cr_row_slip slip = row->slip;
         slip.ds = direction_rate(newton, row);
         cr_row_add_friction(&row->at, &curve, &slip, row->mu * row->press, m);
         double rise[CR_ROW_DOFS];
         cr_newton_rub_slope(newton, row, rise);
+        if (newton->apart) { // but for what goes with the row's own force
+            add_outer(n, row->mu * row->rub * row->law.slope, row->slip.force, row->at.grad, m);
+        }
         add_outer(n, row->mu, row->slip.force, rise, m);
     }
     if (row->fades) {
@@ -490,4 +495,12 @@ carom_status cr_newton_system_assemble(cr_newton* newton, int exact, int symmetr
         add_row_flat(newton, &newton->row.items[i], symmetric);
     }
     return CAROM_OK;
+}
+
+carom_status cr_newton_system_assemble_apart(cr_newton* newton)
+{
+    newton->apart = 1;
+    const carom_status status = cr_newton_system_assemble(newton, 1, 0);
+    newton->apart = 0;
+    return status;
 }

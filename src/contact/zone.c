@@ -756,7 +756,7 @@ carom_status cr_zone_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_repo
         return status;
     }
     const double scale = cr_max(cr_zone_length(zone, zone->d), cr_zone_length(zone, zone->target));
-    const int32_t patience = cr_zone_sheet_elastic(task) > 0 ? PATIENCE_CLOTH : PATIENCE;
+    const int32_t patience = task->member_sheet_count > 0 ? PATIENCE_CLOTH : PATIENCE;
     search s = {.scale = scale,
                 .allowed = cr_max(step_allowed * scale + ulps * coordinate_scale(zone),
                                   ulps * node_scale(zone)), // where nothing moves that is all

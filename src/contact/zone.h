@@ -74,7 +74,6 @@ typedef struct cr_zone_task {
     int32_t hopeful;
     const volatile int* stop; // or NULL; nonzero ends the solve with CAROM_ERR_INTERRUPTED
     int32_t whole;            // nonzero: all is solved together, for comparison, see zone_clump.c
-    int32_t slack; // nonzero: sheets are loose masses here, their elasticity is in the targets
     // of the way back alone
     int32_t gradient;   // cr_zone_gradient
     int32_t flat;       // nonzero: the gaps' curvature is left out, for comparison
@@ -123,11 +122,3 @@ int32_t cr_zone_rows(const cr_zone* zone, const cr_zone_row** rows);
 // have a part in their compliance. As long as those.
 // *crowded: how many rows have a compliance that hangs on where they and others are.
 int32_t cr_zone_idle(const cr_zone* zone, const cr_zone_row** rows, int32_t* crowded);
-
-// The other way to move a sheet, for comparison: one implicit step linearised at its start, as if
-// nothing were in the way,
-//     (M + h^2 K) d = M dt - h^2 dE,      K = d2E, both at the start,
-// whose d takes the place of the target dt in task->motion; a zone with `slack` then projects it.
-// Frames and candidates are not looked at. CAROM_ERR_NOT_POSITIVE: compressed so much that the
-// matrix says nothing about a step of this length; the targets are as they were.
-carom_status cr_zone_predict(cr_zone* zone, const cr_zone_task* task);

@@ -427,7 +427,7 @@ carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* 
         cr_zone_crowd_adj(zone, rows, 1, NULL, bars);
     }
     int32_t at = 0;
-    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         spread_sheet(zone, i, at, y, bars);
         at += task->sheet_node[s + 1] - task->sheet_node[s];

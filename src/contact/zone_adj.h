@@ -36,10 +36,6 @@ carom_status cr_zone_adj_ready(cr_zone* zone, int32_t gradient);
 carom_status cr_zone_adj(cr_zone* zone, const cr_zone_task* task, const double* lam,
                          cr_zone_bars* bars, cr_zone_row_bars* rows);
 
-// Reverse of cr_zone_predict. task as it was before it; bars->dt of the sheets' free nodes is read
-// as that of the prediction and becomes that of the target, everything else is added to.
-carom_status cr_zone_predict_adj(cr_zone* zone, const cr_zone_task* task, cr_zone_bars* bars);
-
 // Changes in the place of bars: w, u and d are set, of rows lam; everything else is read.
 typedef cr_zone_bars cr_zone_tangents;
 typedef cr_zone_row_bars cr_zone_row_tangents;
@@ -49,8 +45,3 @@ typedef cr_zone_row_bars cr_zone_row_tangents;
 // may be NULL, and then p, too, counts as constant.
 carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* lam, int32_t count,
                          const cr_zone_tangents* by, cr_zone_row_tangents* rows);
-
-// Forward of cr_zone_predict: dt of the sheets' free nodes comes in as the change of the target and
-// leaves as that of the prediction.
-carom_status cr_zone_predict_jvp(cr_zone* zone, const cr_zone_task* task, int32_t count,
-                                 const cr_zone_tangents* by);

@@ -322,12 +322,7 @@ double cr_zone_check_gone(const cr_zone* zone, const cr_zone_block* block);
 // motions at `along`, everything that may touch on the way to it becomes a candidate.
 carom_status cr_zone_look_again(cr_zone* zone, double along);
 
-// zone_sheet.c: what the member sheets add, if they are not slack. Curvature is a
-// cr_cloth_curvature.
-static inline int32_t cr_zone_sheet_elastic(const cr_zone_task* task) // sheets that pull
-{
-    return task->slack ? 0 : task->member_sheet_count;
-}
+// zone_sheet.c: what the member sheets add. Curvature is a cr_cloth_curvature.
 carom_status cr_zone_sheet_setup(cr_zone* zone);
 cr_cloth_step cr_zone_sheet_step(const cr_zone_task* task, int32_t member);
 void cr_zone_sheet_place(cr_zone* zone);                      // sheet_x at zone->z and zone->along
@@ -335,10 +330,6 @@ double cr_zone_sheet_energy(const cr_zone* zone);             // h^2 E
 void cr_zone_sheet_gradient(cr_zone* zone, double* grad);     // grad += h^2 dE/dz
 carom_status cr_zone_sheet_pattern(cr_zone* zone);            // block pairs of the sheets' matrices
 void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature); // matrix += h^2 d2E/dz2
-
-// zone_predict.c: the linearised step's matrix, factored, its points at the start, and its solution
-// in zone->d. `alone` is the task without frames and candidates, and lives as long as the solve.
-carom_status cr_zone_predict_solve(cr_zone* zone, const cr_zone_task* task, cr_zone_task* alone);
 
 // zone_adj.c: the rows and the points of a solution that was found before, and the matrix of its
 // equations there, factored.

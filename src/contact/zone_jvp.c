@@ -358,7 +358,7 @@ carom_status cr_zone_jvp(cr_zone* zone, const cr_zone_task* task, const double* 
     }
     for (int32_t i = 0; i < count; i++) {
         int32_t at = 0;
-        for (int32_t m = 0; m < cr_zone_sheet_elastic(task); m++) {
+        for (int32_t m = 0; m < task->member_sheet_count; m++) {
             const int32_t s = task->member_sheet[m];
             gather_sheet(zone, m, at, &by[i]);
             at += task->sheet_node[s + 1] - task->sheet_node[s];

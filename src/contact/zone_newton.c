@@ -86,7 +86,7 @@ void cr_zone_newton_gradient(cr_zone* zone)
 // If going straight to the target violates no row to first order, there is no contact.
 static int free_step(cr_zone* zone)
 {
-    if (cr_zone_sheet_elastic(zone->task) > 0) {
+    if (zone->task->member_sheet_count > 0) {
         return 0; // elasticity pulls too
     }
     for (int32_t i = 0; i < zone->n; i++) {
@@ -194,7 +194,7 @@ carom_status cr_zone_newton_step(cr_zone* zone, int32_t near, int32_t steady)
         return status;
     }
     for (int level = CURVE_EXACT; level < CURVE_LEVELS; level++) {
-        const int sheets = cr_zone_sheet_elastic(zone->task) > 0;
+        const int sheets = zone->task->member_sheet_count > 0;
         if ((level == CURVE_SAFE_SHEETS && (!sheets || status == CAROM_ERR_NO_CONVERGENCE)) ||
             (level == CURVE_STICK && !zone->rubbing) ||
             (level == CURVE_SAFE && zone->rubbing && zone->holds % HOLDS == HOLDS - 1)) {

@@ -59,7 +59,7 @@ double cr_zone_sheet_energy(const cr_zone* zone)
     const cr_zone_task* task = zone->task;
     double sum = 0.0;
     int32_t at = 0;
-    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth_step step = cr_zone_sheet_step(task, i);
         sum += task->h * task->h *
@@ -74,7 +74,7 @@ void cr_zone_sheet_gradient(cr_zone* zone, double* grad)
 {
     const cr_zone_task* task = zone->task;
     int32_t at = 0;
-    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i], count = node_count(task, i);
         const cr_cloth_step step = cr_zone_sheet_step(task, i);
         double* g = zone->sheet_scratch.items;
@@ -95,7 +95,7 @@ carom_status cr_zone_sheet_pattern(cr_zone* zone)
 {
     const cr_zone_task* task = zone->task;
     int32_t at = 0;
-    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const cr_cloth* sheet = &task->sheet[task->member_sheet[i]];
         if (!cr_array_reserve(&zone->pairs, zone->pairs.count + 2 * sheet->pair_count)) {
             return CAROM_ERR_MEMORY;
@@ -117,7 +117,7 @@ void cr_zone_sheet_hessian(cr_zone* zone, int32_t curvature)
 {
     const cr_zone_task* task = zone->task;
     int32_t at = 0;
-    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth* sheet = &task->sheet[s];
         const cr_cloth_step step = cr_zone_sheet_step(task, i);

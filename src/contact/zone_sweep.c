@@ -63,7 +63,7 @@ static int surely_positive(cr_zone* zone)
             return 0;
         }
     }
-    for (int32_t i = 0; i < cr_zone_sheet_elastic(task); i++) {
+    for (int32_t i = 0; i < task->member_sheet_count; i++) {
         const int32_t s = task->member_sheet[i];
         const cr_cloth* sheet = &task->sheet[s];
         const cr_cloth_step step = cr_zone_sheet_step(task, i);

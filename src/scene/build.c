@@ -917,7 +917,7 @@ static carom_status check_world(builder* b)
     if (world->elasticity != CR_ELASTICITY_CONVERGED) {
         return refuse_world(b, "elasticity",
                             "is \"linearized\", which needs \"contact\": \"barrier\"; with "
-                            "\"hard\", say \"cloth_solver\": \"paper\"");
+                            "\"hard\", leave it out");
     }
     if (world->iteration_budget > 0) {
         return refuse_world(b, "iteration_budget",

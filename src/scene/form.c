@@ -132,6 +132,16 @@ static carom_status refuse_name(const cr_json* json, int32_t member, const char*
                             nearest ? "\"?" : "", list);
 }
 
+static carom_status refuse_former(const cr_json* json, int32_t member, const cr_form_former* former,
+                                  const cr_form_path* path, carom_error* error)
+{
+    char place[CR_JSON_PLACE];
+    cr_json_key_place(json, member, place);
+    return cr_status_refuse(error, CAROM_ERR_SCENE, "%s: %s has no \"%s\" any more%s", place,
+                            path->text[0] ? path->text : "the scene", former->name,
+                            former->instead);
+}
+
 // ---- checking
 
 static carom_status check_field(const cr_json* json, int32_t value, const cr_field* field,
@@ -425,6 +435,11 @@ static carom_status check_member(const cr_json* json, int32_t member, const cr_f
     }
     if (key[0] == '#') {
         return CAROM_OK;
+    }
+    for (const cr_form_former* f = form->former; f && f->name; f++) {
+        if (strcmp(f->name, key) == 0) {
+            return refuse_former(json, member, f, path, error);
+        }
     }
     const char* names[MOST_NAMES];
     field_names(form, names);

@@ -35,6 +35,11 @@ typedef struct cr_field {
     int32_t only; // bits of the kinds of body that have it, 0: all
 } cr_field;
 
+// A key that scenes had once, and what is to be said of it.
+typedef struct cr_form_former {
+    const char *name, *instead;
+} cr_form_former;
+
 typedef struct cr_form {
     const char* name;
     const char* about;
@@ -42,6 +47,7 @@ typedef struct cr_form {
     const cr_param* more;  // numbers of another room's table, or NULL; read as NaN when not given
     size_t more_offset;    // where the struct of that table sits in ours
     int32_t more_only;
+    const cr_form_former* former; // ended by a row without name; or NULL
     int32_t shapes; // nonzero: also takes the generators of the mesh room, {"box": {...}}
 } cr_form;
 

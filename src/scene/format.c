@@ -64,7 +64,6 @@ static const char* const elasticity_names[] = {"converged", "linearized", NULL};
 static const char* const zone_names[] = {"local", "global", NULL};
 static const char* const zone_gradient_names[] = {"sparse", "dense-qr", "dense-kkt", NULL};
 static const char* const curvature_names[] = {"on", "off", NULL};
-static const char* const cloth_solver_names[] = {"coupled", "paper", NULL};
 static const cr_field world_fields[] = {
     {VECTOR("gravity", numbers.gravity, "m/s^2", "acceleration of everything that moves freely", 0,
             ANY, 1),
@@ -116,10 +115,6 @@ static const cr_field world_fields[] = {
     {CHOICE("zones", numbers.one_zone,
             "what is solved together: what touches, or everything (for comparison)", 0,
             zone_names)},
-    {CHOICE("cloth_solver", numbers.cloth_paper,
-            "cloth and contact as one problem, or one linearised step and a projection "
-            "(for comparison)",
-            0, cloth_solver_names)},
     {SWITCH("separate", separate,
             "bodies that start in each other are moved apart instead of refused", 0)},
     {CHOICE("zone_gradient", numbers.zone_gradient,
@@ -133,8 +128,12 @@ static const cr_field world_fields[] = {
     END,
 };
 #undef SPEC
-const cr_form cr_format_world = {
-    .name = "world", .about = "what belongs to no body", .field = world_fields};
+static const cr_form_former former_world_fields[] = {
+    {"cloth_solver", "; \"elasticity\": \"linearized\" is the linearised step"}, {NULL, NULL}};
+const cr_form cr_format_world = {.name = "world",
+                                 .about = "what belongs to no body",
+                                 .field = world_fields,
+                                 .former = former_world_fields};
 
 // ---- meshes and shapes
 

@@ -6,6 +6,10 @@ static const double generous = 1.5;
 // Of its sheet's shortest edge, what a node may miss its way by before anything was tried: its
 // neighbours' neighbours do not come into sight then.
 static const double edge_room = 0.3;
+// With contact layers a node's look goes as far beyond its way as its layer is deep, times this:
+// the last steps of a solve are shorter, and each layer more brings a row of the sheet into its
+// sight.
+static const double layer_room = 0.3;
 // Room that costs nothing: as many times as the fastest needs.
 static const double ample = 2.0;
 // A wish is followed so many times as far as anything was expected to go.
@@ -77,6 +81,13 @@ static double shortest_edge(const cr_sim* sim, const cr_state* state, int32_t sh
     return sqrt(least);
 }
 
+// What a node's reach has for its contacts.
+static double contact_room(const cr_sim* sim, int32_t body)
+{
+    const double reach = cr_body_set_reach(&sim->model->bodies, body);
+    return sim->model->world.contact == CR_CONTACT_BARRIER ? layer_room * reach : reach;
+}
+
 // A sheet over h s, `share` of the step: so much of a scripted way is gone. No node may miss its
 // way by so much that half the sheet comes into its sight, before anything was tried.
 static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, int32_t sheet,
@@ -98,8 +109,7 @@ static void expect_sheet(cr_sim* sim, cr_expect* expect, const cr_state* state, 
         const double miss = CR_SIM_SLACK * cr_vec3_norm(way) + fall + pushed;
         cr_vec3_store(expect->start + 3 * v, at);
         cr_vec3_store(expect->ahead + 3 * v, cr_vec3_add(at, way));
-        expect->node_reach[n] =
-            cr_min(miss, room) + cr_body_set_reach(bodies, bodies->vertex_body[v]);
+        expect->node_reach[n] = cr_min(miss, room) + contact_room(sim, bodies->vertex_body[v]);
     }
 }
 
@@ -339,7 +349,7 @@ void cr_expect_onwards(cr_sim* sim, const cr_worker* worker, double from, double
             cr_vec3_store(part->start + 3 * v, at);
             cr_vec3_store(part->ahead + 3 * v, cr_vec3_add_scaled(at, share, way));
             part->node_reach[n] = CR_SIM_SLACK * share * cr_vec3_norm(way) + room +
-                                  cr_body_set_reach(bodies, bodies->vertex_body[v]);
+                                  contact_room(sim, bodies->vertex_body[v]);
         }
     }
 }

@@ -223,19 +223,7 @@ cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h
         .max_iterations = model->world.max_iterations,
         .stop = sim->stop,
         .whole = model->world.one_zone,
-        .slack = model->world.cloth_paper,
     };
-}
-
-carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, double from,
-                               double to)
-{
-    if (!sim->model->world.cloth_paper || worker->sheet.count == 0) {
-        return CAROM_OK;
-    }
-    const cr_zone_task task = cr_island_task(sim, worker, h, from, to);
-    const carom_status status = cr_zone_predict(worker->zone, &task);
-    return status == CAROM_ERR_NOT_POSITIVE ? CAROM_ERR_NO_CONVERGENCE : status;
 }
 
 static carom_status solve_part(cr_sim* sim, cr_worker* worker, int32_t index, double h, double from,
@@ -456,10 +444,7 @@ carom_status cr_island_part(cr_sim* sim, cr_worker* worker, int32_t index, doubl
     worker->balance.count = worker->bounced = 0;
     cr_expect_forget(sim, worker);
     if (!alone) {
-        status = cr_island_predict(sim, worker, h, from, to);
-        if (status == CAROM_OK) {
-            status = cr_island_impacts(sim, worker, index, h, from, to);
-        }
+        status = cr_island_impacts(sim, worker, index, h, from, to);
         if (status == CAROM_OK) {
             status = solve_part(sim, worker, index, h, from, to,
                                 first ? sim->state.memory.items : worker->warm.items,

@@ -44,7 +44,7 @@ int cr_island_balance_open(const cr_sim* sim, cr_worker* worker, carom_status* s
 {
     worker->balance.count = 0;
     for (int32_t i = 0; i < worker->sheet.count; i++) {
-        if (sim->model->world.cloth_paper || !left_alone(sim, worker->sheet.items[i])) {
+        if (!left_alone(sim, worker->sheet.items[i])) {
             return 0;
         }
     }

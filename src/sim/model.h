@@ -33,8 +33,7 @@ typedef struct cr_world {
     int32_t contact;          // cr_contact_law
     int32_t elasticity;       // cr_elasticity
     int32_t one_zone;         // nonzero: everything is one zone, for comparison
-    int32_t cloth_paper;      // nonzero: the linearised cloth step with mass-metric projection
-    int32_t zone_gradient;    // cr_zone_gradient: how the way back solves a zone
+    int32_t zone_gradient;    // cr_newton_gradient: how the way back solves a zone
     int32_t flat_gradient;    // nonzero: the way back leaves the curvature of contacts out
 } cr_world;
 

@@ -36,6 +36,13 @@ carom_status cr_near_init(cr_near* near, const cr_model* model)
     return status;
 }
 
+// How many times the reach of a pair makes it a candidate: contacts begin at the reach itself, but
+// zones take what comes near it at once.
+static double ranges(const cr_model* model)
+{
+    return model->world.contact == CR_CONTACT_BARRIER ? 1.0 : 2.0;
+}
+
 void cr_near_weigh(cr_near* near)
 {
     const cr_model* model = near->model;
@@ -45,9 +52,9 @@ void cr_near_weigh(cr_near* near)
             near->sheet_mass[s] += model->bodies.node_mass[n];
         }
     }
-    // twice the reach of a pair is at most what both grow by
+    // a pair's range is at most what both grow by
     for (int32_t b = 0; b < model->bodies.body_count; b++) {
-        near->margin[b] = 2.0 * cr_body_set_reach(&model->bodies, b);
+        near->margin[b] = ranges(model) * cr_body_set_reach(&model->bodies, b);
     }
     for (int32_t i = 0; i < model->pairing_count; i++) {
         const cr_pairing* pairing = &model->pairing[i];
@@ -368,7 +375,7 @@ static void filter_chunk(int32_t chunk, int32_t worker, void* user)
         const cr_near_between* two = &of->finds->between.items[found.between];
         const double reach = look_at_pair(near, of->look, &found.pair, two->body, &seen);
         cr_closest* closest = &near->kept_at.items[to];
-        if (meets(&seen, &found.pair, 2.0 * two->like.thickness + reach, closest)) {
+        if (meets(&seen, &found.pair, ranges(near->model) * two->like.thickness + reach, closest)) {
             near->kept.items[to++] = found;
         }
     }

@@ -173,10 +173,6 @@ void cr_island_aim(cr_sim* sim, const cr_worker* worker, double h, const cr_targ
 // The zone of one part, as a task: candidates and warm start are the caller's.
 cr_zone_task cr_island_task(const cr_sim* sim, const cr_worker* worker, double h, double from,
                             double to);
-// With the linearised cloth step (world.cloth_paper): puts it in place of the nodes' targets.
-// CAROM_ERR_NO_CONVERGENCE: a shorter step is needed.
-carom_status cr_island_predict(cr_sim* sim, const cr_worker* worker, double h, double from,
-                               double to);
 // The impacts of one part, as a task: the candidates are the caller's.
 cr_events_task cr_island_events(cr_sim* sim, const cr_worker* worker, double h, double from,
                                 double to);

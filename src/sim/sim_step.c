@@ -261,6 +261,18 @@ static void forget_hard(cr_sim* sim)
     }
 }
 
+// With contact layers whoever has sheets looks for contacts by itself, part by part: ways of a
+// whole step bring too much of a sheet into its own sight. The look of the step compares them with
+// others.
+static void set_sheets_apart(cr_sim* sim)
+{
+    const cr_model* model = sim->model;
+    for (int32_t s = 0; s < model->sheet_count; s++) {
+        sim->hard[model->sheet_body[s]] = model->sheet_body[s] + 1;
+    }
+    sim->any_hard = model->sheet_count > 0;
+}
+
 static void forget_jams(cr_sim* sim)
 {
     memset(sim->jam, 0, (size_t)sim->model->bodies.body_count);
@@ -272,6 +284,10 @@ static carom_status take_leg(cr_sim* sim, int32_t most, carom_error* error)
 {
     cr_expect_step(sim);
     forget_hard(sim);
+    const int barrier = sim->model->world.contact == CR_CONTACT_BARRIER;
+    if (barrier) {
+        set_sheets_apart(sim);
+    }
     cr_near_look look = {.carry = sim->whole.carry,
                          .x = sim->whole.start,
                          .ahead = sim->whole.ahead,
@@ -284,7 +300,7 @@ static carom_status take_leg(cr_sim* sim, int32_t most, carom_error* error)
                                     (long long)sim->state.step);
         }
         look.role = sim->any_hard ? sim->hard : NULL;
-        look.fresh = retry > 0 && !sim->any_hard ? sim->fresh : NULL;
+        look.fresh = retry > 0 && (barrier || !sim->any_hard) ? sim->fresh : NULL;
         carom_status status = cr_near_find(&sim->near, &look, sim->worker_count);
         if (status == CAROM_ERR_NO_CONVERGENCE) {
             return status;

@@ -53,16 +53,11 @@ static void take_margins(const cr_expect* expect, cr_newton_task* task)
     task->node_reach = expect->node_reach;
 }
 
-// Candidates from where an iterate is, on towards where it is to go. Other islands are not looked
-// at: none of their swept paths comes near these, which is checked at the end of the step.
-static carom_status find_candidates(void* user, double along)
+// Candidates of the members along what sim->part expects of them. Other islands are not looked at:
+// none of their swept paths comes near these, which is checked at the end of the step.
+static carom_status look_at_members(cr_sim* sim, cr_worker* worker, int32_t index)
 {
-    const query* q = user;
-    cr_sim* sim = q->sim;
-    cr_worker* worker = q->worker;
-    cr_newton_task* task = q->task;
-    cr_expect_onwards(sim, worker, task->from + along * (task->to - task->from), task->to);
-    mask_members(sim, q->island);
+    mask_members(sim, index);
     const cr_near_look look = {.carry = sim->part.carry,
                                .x = sim->part.start,
                                .ahead = sim->part.ahead,
@@ -73,6 +68,19 @@ static carom_status find_candidates(void* user, double along)
     worker->candidate_count = sim->near.listed.count;
     worker->candidate = any ? sim->near.listed.items : NULL;
     worker->closest = any ? sim->near.part.at.items : NULL;
+    worker->expect = &sim->part;
+    return status;
+}
+
+// Candidates from where an iterate is, on towards where it is to go.
+static carom_status find_candidates(void* user, double along)
+{
+    const query* q = user;
+    cr_sim* sim = q->sim;
+    cr_worker* worker = q->worker;
+    cr_newton_task* task = q->task;
+    cr_expect_onwards(sim, worker, task->from + along * (task->to - task->from), task->to);
+    const carom_status status = look_at_members(sim, worker, q->island);
     cr_island_ease(worker, q->share);
     task->candidate_count = worker->candidate_count;
     task->candidate = worker->candidate;
@@ -230,13 +238,21 @@ static carom_status write_down(cr_sim* sim, const cr_worker* worker, int32_t ind
     return status == CAROM_OK ? cr_island_record_end(sim, worker, index, hits, &part) : status;
 }
 
-// Swept paths that an earlier sub-step has left, and friction, back to those of the step.
-static carom_status restore_candidates(cr_sim* sim, cr_worker* worker, int32_t index, double from,
-                                       double share)
+// What a sub-step begins with: the swept paths and candidates of the step, or, with sheets, those
+// of its own, for the look of the step leaves out what of an island may meet itself.
+static carom_status ready_candidates(cr_sim* sim, cr_worker* worker, int32_t index, double h,
+                                     double from, double to, double share)
 {
-    const carom_status status = cr_island_take_candidates(sim, worker, index);
-    worker->expect = &sim->whole;
-    worker->measured = from == sim->leg.from;
+    carom_status status;
+    if (worker->sheet.count > 0) {
+        cr_expect_part(sim, worker, h, from, to);
+        status = look_at_members(sim, worker, index);
+        worker->measured = 1;
+    } else {
+        status = cr_island_take_candidates(sim, worker, index);
+        worker->expect = &sim->whole;
+        worker->measured = from == sim->leg.from;
+    }
     cr_island_ease(worker, share);
     return status;
 }
@@ -246,11 +262,11 @@ static carom_status take(cr_sim* sim, cr_worker* worker, int32_t index, double h
 {
     cr_island_result* result = &sim->island.items[index];
     const int32_t contacts = result->contact.count, impacts = result->impacts;
-    carom_status status = restore_candidates(sim, worker, index, from, share);
+    carom_status status = ready_candidates(sim, worker, index, h, from, to, share);
     const int alone = worker->candidate_count == 0 && worker->sheet.count == 0;
     result->again = 0;
     worker->bounced = 0;
-    cr_island_aim(sim, worker, h, worker->measured && to == sim->leg.to ? sim->aimed : NULL);
+    cr_island_aim(sim, worker, h, from == sim->leg.from && to == sim->leg.to ? sim->aimed : NULL);
     if (!alone && status == CAROM_OK) {
         status = cr_island_impacts(sim, worker, index, h, from, to);
         if (status == CAROM_OK) {

@@ -237,16 +237,6 @@ static const scene scenes[] = {
      " 'velocity': [0.2, 0, -3], 'restitution': 0.5}],"
      "'parameters': [" RIGID("box") ", " RIGID("ball") ", " OF_GROUND ", " WORLD "]}",
      1},
-    {"published cloth step", 8,
-     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'cloth_solver': 'paper'},"
-     "'bodies': ["
-     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.03, 0.02, 0.615],"
-     " 'velocity': [0.3, 0, -1]},"
-     "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 0.6, 'height': 0.6, 'nx': 4,"
-     " 'ny': 4}}, 'position': [0, 0, 0.5], 'stretch': 200, 'bend': 1e-3, 'damping': 0.01,"
-     " 'drag_normal': 0.4, 'thickness': 0.001, 'pins': [{'nodes': 'corners'}]}],"
-     "'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", {'of': 'sheet', 'what': 'pins'}]}",
-     0},
     {"linearised sheets", 10,
      "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01, 'contact': 'barrier',"
      " 'elasticity': 'linearized'}, 'bodies': ["
@@ -781,7 +771,7 @@ static void test_batch_has_the_bits_of_its_items(void)
 // Warm, nothing is taken; and whichever allocation fails, it is said, and nothing is lost.
 static void test_memory(void)
 {
-    const char* const names[] = {"hit while lying", "published cloth step"};
+    const char* const names[] = {"hit while lying", "linearised sheets"};
     for (int k = 0; k < 2; k++) {
         const scene* s = scene_of(names[k]);
         carom_model* model = model_of(s->text);

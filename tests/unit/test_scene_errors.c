@@ -81,6 +81,10 @@ static void test_the_world(void)
             CAROM_ERR_SCENE,
             "world.elasticity is \"linearized\", which needs \"contact\": "
             "\"barrier\"");
+    REFUSED("{\"carom\": 1, \"world\": {\"cloth_solver\": \"paper\"}, \"bodies\": []}",
+            CAROM_ERR_SCENE,
+            "s.json:1:24: world has no \"cloth_solver\" any more; \"elasticity\": "
+            "\"linearized\" is the linearised step");
     REFUSED("{\"carom\": 1, \"world\": {\"iteration_budget\": 4}, \"bodies\": []}", CAROM_ERR_SCENE,
             "world.iteration_budget is not 0, which needs \"contact\": "
             "\"barrier\"");

@@ -139,8 +139,7 @@ static void test_defaults_hold_where_nothing_is_said(void)
           world.numbers.gravity[2] == -9.81 && world.numbers.friction_speed == 1e-4 &&
           world.numbers.compliance == 1e-5 && world.numbers.bounce_floor == 4 &&
           world.numbers.max_events == 8 && world.numbers.max_halvings == 8 &&
-          world.numbers.max_iterations == 60 && world.numbers.one_zone == 0 &&
-          world.numbers.cloth_paper == 0);
+          world.numbers.max_iterations == 60 && world.numbers.one_zone == 0);
 }
 
 static void test_nearest_name(void)
