@@ -112,6 +112,7 @@ carom_status cr_substep_ready(cr_sim* sim)
         return CAROM_OK;
     }
     if (!sim->corner) {
+        sim->corner_shape = -1; // nothing is known yet, even where the next line is all there was
         sim->corner = cr_memory_take((size_t)sim->model->bodies.vertex_count, 1);
     }
     return sim->corner ? find_corners(sim) : CAROM_ERR_MEMORY;
