@@ -3,28 +3,10 @@
 #include "math/dense.h"
 #include <string.h>
 
-enum {
-    LCP_STEPS = 60,    // working sets of one linear problem
-    LCP_FREE = 10,     // after so many only one row changes at a time, which cannot cycle
-    NEWTON_STEPS = 60, // 2 to 10 do
-    LAGGED_STEPS = 100,
-    TAME_STEPS = 60,
-    HALVINGS = 12,
-};
-
-// Of the largest impulse or speed: less is round-off and decides nothing.
-static const double nothing = 1e-13;
-
-// Of the momentum that changes hands: a residual below `solved` is a solution, below `good` too
-// when it no longer falls.
-static const double solved = 1e-15, good = 1e-11;
-static const double round_off = 1e-15; // of the momentum there is
+enum { TAME_STEPS = 60 };
 
 // Of the energy: more than this would be gained, not rounded.
 static const double energy_round_off = 1e-13;
-
-// A friction that cannot be solved is approached from one that sticks below a larger speed.
-static const double ease = 0.25;
 
 static int32_t block_of(const cr_events_row* row, int side)
 {
@@ -44,7 +26,7 @@ static double side_dot(const cr_events_impulse_system* system, int32_t c, const 
     return sum;
 }
 
-static cr_vec3 slip_of(const cr_events_impulse_system* system, int32_t c, const double* u)
+cr_vec3 cr_events_impulse_slip(const cr_events_impulse_system* system, int32_t c, const double* u)
 {
     const double* gamma = system->line[c].gamma;
     return (cr_vec3){side_dot(system, c, gamma, u), side_dot(system, c, gamma + 12, u),
@@ -127,6 +109,7 @@ static void fill_line(const cr_events* events, const cr_events_impact* impact,
     *line = (cr_events_impulse_line){.eps = candidate->compliance * system->unit,
                                      .mu = impact->rubs ? candidate->friction : 0.0,
                                      .j = row->j / system->unit,
+                                     .dual = row->rub,
                                      .active = row->active};
     fill_side(events, system, c, 0);
     fill_side(events, system, c, 1);
@@ -167,6 +150,12 @@ static void fill_member(const cr_events* events, cr_events_impulse_system* syste
     }
 }
 
+// Doubles that hold so many bytes.
+static size_t words(size_t bytes)
+{
+    return (bytes + sizeof(double) - 1) / sizeof(double);
+}
+
 // A stretch of the scratch, which is known to be long enough.
 static double* cut(double** from, size_t count)
 {
@@ -180,12 +169,13 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
 {
     const int32_t members = impact->member_end - impact->member_begin;
     const int32_t m = impact->row_end - impact->row_begin, n = 6 * members;
-    const int32_t all = n + m + impact->pair_count;
-    const size_t line = (sizeof(cr_events_impulse_line) + sizeof(double) - 1) / sizeof(double);
-    const size_t doubles = (size_t)all * (size_t)(all + 1) + 6 * (size_t)n +
-                           (size_t)m * (line + 2) + 11 * (size_t)members;
+    const size_t all = (size_t)(n + m), dense = n > CR_EVENTS_DENSE ? 0 : (size_t)(n * n);
+    const size_t line = words(sizeof(cr_events_impulse_line));
+    const size_t pair = words(sizeof(cr_events_pair_block));
+    const size_t doubles = dense + 4 * all + 6 * (size_t)n + (size_t)m * (line + 2) +
+                           (size_t)impact->pair_count * pair + 11 * (size_t)members;
     if (doubles > INT32_MAX || !cr_array_reserve(&events->number, (int32_t)doubles) ||
-        !cr_array_reserve(&events->index, all + m + impact->pair_count)) {
+        !cr_array_reserve(&events->index, n + m + impact->pair_count)) {
         return CAROM_ERR_MEMORY;
     }
     double* at = events->number.items;
@@ -204,11 +194,14 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     system->force = cut(&at, (size_t)n);
     system->trial = cut(&at, (size_t)n);
     system->kept = cut(&at, (size_t)n);
-    system->right = cut(&at, (size_t)all);
+    system->right = cut(&at, all);
+    system->work = cut(&at, all);
+    system->refine = cut(&at, 2 * all);
     system->spare = cut(&at, 2 * (size_t)m);
-    system->matrix = cut(&at, (size_t)all * (size_t)all);
+    system->pair = (cr_events_pair_block*)(void*)cut(&at, (size_t)impact->pair_count * pair);
+    system->matrix = cut(&at, dense);
     system->pivot = events->index.items;
-    system->place = system->pivot + all;
+    system->place = system->pivot + n;
     system->size = system->place + m;
     system->unit = HUGE_VAL;
     for (int32_t b = 0; b < members; b++) {
@@ -221,11 +214,10 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     for (int32_t c = 0; c < m; c++) {
         fill_line(events, impact, system, c);
     }
-    return CAROM_OK;
+    return cr_events_linear_prepare(events, system);
 }
 
-// b = a - mu Gamma^T rub
-static void set_push(cr_events_impulse_line* line)
+void cr_events_impulse_push(cr_events_impulse_line* line)
 {
     const double rub[3] = {line->rub.x, line->rub.y, line->rub.z};
     memcpy(line->b, line->a, sizeof line->b);
@@ -240,411 +232,18 @@ void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, do
 {
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
-        set_push(line);
-        if (!(line->mu > 0.0)) {
-            continue;
+        if (line->mu > 0.0) {
+            const cr_vec3 n = system->row[c].at.n;
+            const cr_vec3 slip = cr_vec3_add(cr_events_impulse_slip(system, c, u), line->slip);
+            line->tau = cr_vec3_add_scaled(slip, -cr_vec3_dot(n, slip), n);
+            const double size = cr_vec3_norm(line->tau);
+            line->weight = size >= stick ? 1.0 / size : (2.0 - size / stick) / stick;
+            const double fall = size >= stick ? line->weight * line->weight : 1.0 / (stick * stick);
+            line->fall = size > 0.0 ? fall / size : 0.0;
+            line->rub = cr_vec3_scale(line->weight, line->tau);
         }
-        const cr_vec3 n = system->row[c].at.n;
-        const cr_vec3 slip = cr_vec3_add(slip_of(system, c, u), line->slip);
-        line->tau = cr_vec3_add_scaled(slip, -cr_vec3_dot(n, slip), n);
-        const double size = cr_vec3_norm(line->tau);
-        if (size >= stick) {
-            line->weight = 1.0 / size;
-            line->fall = line->weight * line->weight * line->weight;
-        } else {
-            line->weight = (2.0 - size / stick) / stick;
-            line->fall = size > 0.0 ? 1.0 / (size * stick * stick) : 0.0;
-        }
-        line->rub = cr_vec3_scale(line->weight, line->tau);
-        set_push(line);
+        cr_events_impulse_push(line);
     }
-}
-
-// A 6 x 6 block at `out` += factor a^T b for 3 x 6 parts of 3 x 12 matrices
-static void add_products(double factor, const double* restrict a, const double* restrict b,
-                         int32_t step, double* restrict out)
-{
-    for (int k = 0; k < 6; k++) {
-        for (int l = 0; l < 6; l++) {
-            out[l] += factor * (a[k] * b[l] + a[12 + k] * b[12 + l] + a[24 + k] * b[24 + l]);
-        }
-        out += step;
-    }
-}
-
-// H += mu j Gamma^T (weight (1 - n n^T) - fall tau tau^T) Gamma
-static void add_friction(cr_events_impulse_system* system, int32_t c, int32_t all)
-{
-    const cr_events_impulse_line* line = &system->line[c];
-    const cr_events_row* row = &system->row[c];
-    const cr_vec3 n = row->at.n;
-    cr_mat3 d = cr_mat3_scale(-line->weight, cr_mat3_outer(n, n));
-    d = cr_mat3_add_scaled(d, -line->fall, cr_mat3_outer(line->tau, line->tau));
-    for (int i = 0; i < 3; i++) {
-        d.m[i][i] += line->weight;
-    }
-    double dg[36];
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 12; k++) {
-            dg[12 * i + k] = d.m[i][0] * line->gamma[k] + d.m[i][1] * line->gamma[12 + k] +
-                             d.m[i][2] * line->gamma[24 + k];
-        }
-    }
-    for (int side = 0; side < 4; side++) {
-        const int k = side / 2, l = side % 2;
-        if (row->side[k] >= 0 && row->side[l] >= 0) {
-            double* at = system->matrix + 6 * (row->side[k] * all + row->side[l]);
-            add_products(line->mu * line->j, line->gamma + 6 * k, dg + 6 * l, all, at);
-        }
-    }
-}
-
-// Unknowns (du, j of active rows, mean of each pair):
-//   [ M + friction   -b      0   ]
-//   [ a              eps   -eps  ]
-//   [ 0              -1    size  ]
-int32_t cr_events_impulse_factor(cr_events_impulse_system* system)
-{
-    int32_t active = 0;
-    for (int32_t c = 0; c < system->m; c++) {
-        if (system->line[c].active) {
-            system->place[active++] = c;
-        }
-    }
-    const int32_t n = system->n, all = n + active + system->pairs;
-    double* matrix = system->matrix;
-    memset(matrix, 0, (size_t)all * (size_t)all * sizeof(double));
-    for (int32_t b = 0; 6 * b < n; b++) {
-        for (int i = 0; i < 3; i++) {
-            for (int j = 0; j < 3; j++) {
-                matrix[(6 * b + i) * all + 6 * b + j] = system->inertia[b].m[i][j];
-            }
-            matrix[(6 * b + 3 + i) * all + 6 * b + 3 + i] = system->mass[b];
-        }
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        if (system->line[c].mu > 0.0 && system->line[c].j > 0.0) {
-            add_friction(system, c, all);
-        }
-    }
-    for (int32_t i = 0; i < active; i++) {
-        const int32_t c = system->place[i], at = n + i;
-        const cr_events_impulse_line* line = &system->line[c];
-        const int32_t mean = n + active + system->row[c].pair;
-        for (int k = 0; k < 12; k++) {
-            const int32_t b = system->row[c].side[k / 6];
-            if (b >= 0) {
-                matrix[(6 * b + k % 6) * all + at] = system->lagged ? -line->a[k] : -line->b[k];
-                matrix[at * all + 6 * b + k % 6] = line->a[k];
-            }
-        }
-        matrix[at * all + at] = line->eps;
-        matrix[at * all + mean] = -line->eps;
-        matrix[mean * all + at] = -1.0;
-    }
-    for (int32_t p = 0; p < system->pairs; p++) {
-        matrix[(n + active + p) * all + n + active + p] = system->size[p];
-    }
-    return cr_dense_lu(all, matrix, system->pivot) == CAROM_OK ? all : 0;
-}
-
-static double gap_rate(const cr_events_impulse_system* system, int32_t c, const double* u)
-{
-    const cr_events_impulse_line* line = &system->line[c];
-    return side_dot(system, c, line->a, u) + line->approach - line->bounce;
-}
-
-// force = M (u - before), the momentum that changed
-static void momentum_change(cr_events_impulse_system* system, const double* u)
-{
-    for (int32_t i = 0; i < system->n; i++) {
-        system->trial[i] = u[i] - system->before[i];
-    }
-    cr_events_impulse_times_mass(system, system->trial, system->force);
-}
-
-// The linear problem at u: du, and j_new of every row, complementary to the gap rates at u + du.
-// False when it was not solved.
-static int solve_lcp(cr_events_impulse_system* system)
-{
-    const int32_t n = system->n;
-    momentum_change(system, system->u);
-    for (int32_t c = 0; system->lagged && c < system->m; c++) {
-        const cr_events_impulse_line* line = &system->line[c];
-        for (int k = 0; k < 12; k++) {
-            const int32_t b = system->row[c].side[k / 6];
-            if (b >= 0) {
-                system->force[6 * b + k % 6] += line->j * (line->a[k] - line->b[k]);
-            }
-        }
-    }
-    for (int32_t step = 0; step < LCP_STEPS; step++) {
-        const int32_t all =
-            step == 0 && system->known ? system->known : cr_events_impulse_factor(system);
-        if (all == 0) {
-            return 0;
-        }
-        const int32_t active = all - n - system->pairs;
-        memset(system->right, 0, (size_t)all * sizeof(double));
-        for (int32_t i = 0; i < n; i++) {
-            system->right[i] = -system->force[i];
-        }
-        for (int32_t i = 0; i < active; i++) {
-            system->right[n + i] = -gap_rate(system, system->place[i], system->u);
-        }
-        cr_dense_lu_solve(all, system->matrix, system->pivot, system->right);
-        double most = 0.0, speed = 0.0;
-        for (int32_t i = 0; i < n; i++) {
-            system->du[i] = system->right[i];
-            system->trial[i] = system->u[i] + system->du[i];
-            speed = cr_max(speed, fabs(system->trial[i]) + fabs(system->before[i]));
-        }
-        for (int32_t c = 0; c < system->m; c++) {
-            system->line[c].j_new = 0.0;
-        }
-        for (int32_t i = 0; i < active; i++) {
-            system->line[system->place[i]].j_new = system->right[n + i];
-            most = cr_max(most, fabs(system->right[n + i]));
-        }
-        int32_t flips = 0;
-        for (int32_t c = 0; c < system->m; c++) {
-            cr_events_impulse_line* line = &system->line[c];
-            int wrong;
-            if (line->active) {
-                wrong = line->j_new < -nothing * most;
-            } else {
-                const double mean = system->right[n + active + system->row[c].pair];
-                const double rate = gap_rate(system, c, system->trial) - line->eps * mean;
-                wrong = rate < -nothing * speed;
-            }
-            if (wrong && (step < LCP_FREE || flips == 0)) {
-                line->active = !line->active;
-            }
-            flips += wrong != 0;
-        }
-        if (flips == 0) {
-            for (int32_t c = 0; c < system->m; c++) { // a tiny negative one is none
-                system->line[c].j_new = cr_max(system->line[c].j_new, 0.0);
-            }
-            return 1;
-        }
-    }
-    return 0;
-}
-
-// |F1| at velocities u with impulses j + t (j_new - j), relative to the momentum that changes; rub
-// and b are those of u afterwards.
-static double residual(cr_events_impulse_system* system, const double* u, double t, double stick)
-{
-    double scale = 0.0, size = 0.0, whole = 0.0, speed = 0.0;
-    cr_events_impulse_rub(system, u, stick);
-    momentum_change(system, u);
-    for (int32_t i = 0; i < system->n; i++) {
-        const double mass =
-            i % 6 < 3 ? system->inertia[i / 6].m[i % 6][i % 6] : system->mass[i / 6];
-        whole = cr_max(whole, mass * fabs(u[i]));
-        speed = cr_max(speed, fabs(u[i]));
-        scale = cr_max(scale, fabs(system->force[i]));
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        const cr_events_impulse_line* line = &system->line[c];
-        const double j = line->j + t * (line->j_new - line->j);
-        scale = cr_max(scale, j);
-        whole = cr_max(whole, line->mu * j * line->weight * speed); // by the round-off of a slip
-        for (int k = 0; k < 12; k++) {
-            const int32_t b = system->row[c].side[k / 6];
-            if (b >= 0) {
-                system->force[6 * b + k % 6] -= j * line->b[k];
-            }
-        }
-    }
-    for (int32_t i = 0; i < system->n; i++) {
-        size += system->force[i] * system->force[i];
-    }
-    scale += round_off / good * whole; // a slow touch of fast bodies is known no better
-    return scale > 0.0 ? sqrt(size) / scale : 0.0;
-}
-
-// A step that would turn a slip round goes only to where it is least: there it may stick.
-static double reversal(const cr_events_impulse_system* system, double stick)
-{
-    double t = 1.0;
-    for (int32_t c = 0; c < system->m; c++) {
-        const cr_events_impulse_line* line = &system->line[c];
-        if (!(line->mu > 0.0 && line->j_new > 0.0) || !(cr_vec3_norm(line->tau) > stick)) {
-            continue;
-        }
-        const cr_vec3 n = system->row[c].at.n;
-        cr_vec3 d = slip_of(system, c, system->du);
-        d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
-        const cr_vec3 end = cr_vec3_add(line->tau, d);
-        if (cr_vec3_dot(line->tau, end) < 0.0 && cr_vec3_norm(end) > stick) {
-            t = cr_min(t, -cr_vec3_dot(line->tau, d) / cr_vec3_norm2(d));
-        }
-    }
-    return t;
-}
-
-static void take_step(cr_events_impulse_system* system, double t)
-{
-    for (int32_t i = 0; i < system->n; i++) {
-        system->u[i] += t * system->du[i];
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        cr_events_impulse_line* line = &system->line[c];
-        line->j += t * (line->j_new - line->j);
-    }
-}
-
-// Newton on the whole, from u and j. After a full step F2 holds exactly, being linear, and only the
-// friction is left to be met.
-static int solve_rubbing(cr_events_impulse_system* system, double stick)
-{
-    double last = HUGE_VAL;
-    int32_t turns = 0;
-    const int32_t most_turns = 4 + 2 * system->m;
-    cr_events_impulse_rub(system, system->u, stick);
-    for (int32_t step = 0; step < NEWTON_STEPS; step++) {
-        if (!solve_lcp(system)) {
-            return 0;
-        }
-        const double turn = turns < most_turns ? reversal(system, stick) : 1.0;
-        if (turn < 1.0) {
-            turns++;
-            take_step(system, turn);
-            last = HUGE_VAL;
-            cr_events_impulse_rub(system, system->u, stick);
-            continue;
-        }
-        double t = 1.0, off = HUGE_VAL;
-        for (int32_t i = 0; i < HALVINGS; i++, t *= 0.5) {
-            for (int32_t k = 0; k < system->n; k++) {
-                system->du[k] = (i ? 0.5 : 1.0) * system->du[k];
-            }
-            for (int32_t k = 0; k < system->n; k++) {
-                system->right[k] = system->u[k] + system->du[k];
-            }
-            off = residual(system, system->right, t, stick);
-            if (off < last || step < 2) {
-                break;
-            }
-            if (t == 1.0 && off < good) {
-                break; // round-off: it is where it is
-            }
-        }
-        for (int32_t k = 0; k < system->n; k++) {
-            system->u[k] += system->du[k];
-        }
-        for (int32_t c = 0; c < system->m; c++) {
-            cr_events_impulse_line* line = &system->line[c];
-            line->j += t * (line->j_new - line->j);
-        }
-        if (t == 1.0 && (off < solved || (off < good && !(off < 0.3 * last)))) {
-            return 1;
-        }
-        last = off;
-    }
-    return 0;
-}
-
-static void start(cr_events_impulse_system* system)
-{
-    memcpy(system->u, system->before, (size_t)system->n * sizeof(double));
-    for (int32_t c = 0; c < system->m; c++) {
-        system->line[c].j = 0.0;
-        system->line[c].active = 1;
-    }
-}
-
-static int solve_smooth(cr_events_impulse_system* system)
-{
-    int32_t all = system->n + system->pairs, ok = 1;
-    double rubs = 0.0;
-    for (int32_t c = 0; c < system->m; c++) {
-        memcpy(system->line[c].b, system->line[c].a, sizeof system->line[c].b);
-        rubs = cr_max(rubs, system->line[c].mu);
-    }
-    // one linear problem, and once more for its round-off; without friction by the same factor
-    for (int i = 0; i < 2 && ok; i++) {
-        ok = solve_lcp(system);
-        if (ok) {
-            take_step(system, 1.0);
-        }
-        for (int32_t c = 0; c < system->m && i == 0; c++) {
-            all += system->line[c].active != 0;
-        }
-        system->known = ok && i == 0 && !(rubs > 0.0) ? all : 0;
-    }
-    return ok;
-}
-
-// From sticking below any speed down to `stick`.
-static int solve_eased(cr_events_impulse_system* system, double stick)
-{
-    double eased = stick;
-    cr_events_impulse_rub(system, system->u, stick);
-    for (int32_t c = 0; c < system->m; c++) {
-        eased = cr_max(eased, 2.0 * cr_vec3_norm(system->line[c].tau));
-    }
-    while (eased > stick) {
-        if (!solve_rubbing(system, eased)) {
-            return 0;
-        }
-        eased *= ease;
-    }
-    return solve_rubbing(system, stick);
-}
-
-static void keep(cr_events_impulse_system* system, int back)
-{
-    const size_t size = (size_t)system->n * sizeof(double);
-    memcpy(back ? system->u : system->kept, back ? system->kept : system->u, size);
-    for (int32_t c = 0; c < system->m; c++) {
-        cr_events_impulse_line* line = &system->line[c];
-        *(back ? &line->j : &line->j_kept) = back ? line->j_kept : line->j;
-    }
-}
-
-// With the friction of the impulses found last each problem is one of a convex function, which can
-// be solved; where a slip jams, the impulses grow from one to the next until it sticks. From time
-// to time Newton tries to finish.
-static int solve_lagged(cr_events_impulse_system* system, double stick)
-{
-    for (int32_t step = 1; step <= LAGGED_STEPS; step++) {
-        cr_events_impulse_rub(system, system->u, stick);
-        system->lagged = 1;
-        const int ok = solve_lcp(system);
-        system->lagged = 0;
-        if (!ok) {
-            return 0;
-        }
-        take_step(system, reversal(system, stick));
-        if (step % 4 == 0) {
-            keep(system, 0);
-            if (solve_rubbing(system, stick)) {
-                return 1;
-            }
-            keep(system, 1);
-        }
-    }
-    return 0;
-}
-
-static int solve(cr_events_impulse_system* system, int32_t rubs, double stick)
-{
-    start(system);
-    if (!solve_smooth(system)) {
-        return 0;
-    }
-    if (!rubs || solve_rubbing(system, stick)) {
-        return 1;
-    }
-    start(system);
-    if (solve_smooth(system) && solve_eased(system, stick)) {
-        return 1;
-    }
-    start(system);
-    return solve_smooth(system) && solve_lagged(system, stick);
 }
 
 // Kinetic energy after less before, relative to before.
@@ -680,7 +279,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
     const double stick = events->task->friction_speed;
     double lo = 0.0, hi = 1.0, at_hi = gain(system), at_lo = 0.0;
     set_bounce(system, 0.0);
-    if (!solve(system, impact->rubs, stick)) {
+    if (!cr_events_solve(system, stick)) {
         return 0;
     }
     at_lo = gain(system);
@@ -694,7 +293,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
         double next = i % 3 == 2 ? 0.5 * (lo + hi) : lo - at_lo * (hi - lo) / (at_hi - at_lo);
         next = next > lo && next < hi ? next : 0.5 * (lo + hi);
         set_bounce(system, next);
-        if (!solve_rubbing(system, stick) && !solve(system, impact->rubs, stick)) {
+        if (!cr_events_solve(system, stick)) {
             return 0;
         }
         at = gain(system);
@@ -714,7 +313,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
     // it jumps: the last one below will do
     impact->tame = lo;
     set_bounce(system, lo);
-    return solve(system, impact->rubs, stick) && gain(system) <= energy_round_off;
+    return cr_events_solve(system, stick) && gain(system) <= energy_round_off;
 }
 
 static int stands_still(const cr_events_impulse_system* system)
@@ -737,28 +336,6 @@ static int all_finite(const cr_events_impulse_system* system)
     return 1;
 }
 
-// One more step of Newton, for the friction to the last digit. Where a contact sticks, rub says
-// what it holds, and its value at a rounded slip is known worse by 1/stick than by the load: so it
-// is taken from the linear problem, drub = (weight - fall tau tau^T) dtau.
-static void polish(cr_events_impulse_system* system, double stick)
-{
-    cr_events_impulse_rub(system, system->u, stick);
-    if (!solve_lcp(system)) {
-        return;
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        cr_events_impulse_line* line = &system->line[c];
-        const cr_vec3 n = system->row[c].at.n;
-        cr_vec3 d = slip_of(system, c, system->du);
-        d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
-        line->rub = cr_vec3_add_scaled(line->rub, line->weight, d);
-        line->rub =
-            cr_vec3_add_scaled(line->rub, -line->fall * cr_vec3_dot(line->tau, d), line->tau);
-        set_push(line);
-    }
-    take_step(system, 1.0);
-}
-
 // u = before + M^-1 sum j b, so that what one body gains another loses, to the last digit.
 static int settle(cr_events_impulse_system* system)
 {
@@ -767,6 +344,8 @@ static int settle(cr_events_impulse_system* system)
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
         line->active = line->active && line->j > 0.0;
+        line->rub = line->dual;
+        cr_events_impulse_push(line);
         for (int k = 0; line->active && k < 12; k++) {
             const int32_t b = system->row[c].side[k / 6];
             if (b >= 0) {
@@ -815,7 +394,7 @@ carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact
         return status;
     }
     const double stick = events->task->friction_speed;
-    int ok = solve(&system, impact->rubs, stick);
+    int ok = cr_events_solve(&system, stick);
     if (ok && impact->rubs && stands_still(&system) && gain(&system) > energy_round_off) {
         ok = tame(events, &system, impact);
     }
@@ -823,9 +402,6 @@ carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact
         impact->rubs = 0;
         events->report.unrubbed++;
         return cr_events_impulse_solve(events, impact);
-    }
-    if (ok && impact->rubs) {
-        polish(&system, stick);
     }
     if (!ok || !settle(&system) || !all_finite(&system)) {
         return CAROM_ERR_NO_CONVERGENCE;
