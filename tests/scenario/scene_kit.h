@@ -295,6 +295,10 @@ static inline void kit_double_take(kit* k)
         const cr_quat q = cr_quat_mul(turn, cr_quat_load(state->q + 4 * f));
         cr_quat_store(state->q + 4 * f, cr_quat_normalize(q));
     }
+    for (int32_t i = 0; i < state->memory.count; i++) {
+        cr_vec3* dual = &state->memory.items[i].dual;
+        *dual = cr_mat3_apply(cr_quat_to_matrix(turn), *dual);
+    }
     if (k->branches) {
         if (!k->double_was.t) {
             CHECK(cr_state_init(&k->double_was, k->double_model->numbers) == CAROM_OK);
