@@ -32,7 +32,8 @@ typedef struct kit {
     double stored;    // J, at most so much do the contacts of the last step hold
     double size;      // J, the largest sum of the sizes of its parts
     double most_rise; // J, the worst step: rise beyond what contacts held and round-off
-    double turning;   // J, what contacts that turn may add in a step, see slide_off
+    int turns;        // contacts turn around edges, and may add what kit_turning says
+    double* turn_x;   // m, vertices before the step, for that
     double least_gap; // m, the smallest ever
     int32_t most_parts;
     int64_t iterations;
@@ -148,6 +149,7 @@ static inline kit* kit_open_text(const char* text)
     if (k->model) {
         k->vertex_count = carom_model_vertex_count(k->model);
         k->x = calloc(3 * (size_t)k->vertex_count + 1, sizeof(double));
+        k->turn_x = calloc(3 * (size_t)k->vertex_count + 1, sizeof(double));
         const cr_body_set* bodies = &k->model->numbers->bodies;
         k->radius = calloc((size_t)bodies->body_count + 1, sizeof(double));
         for (int32_t b = 0; b < bodies->body_count; b++) {
@@ -187,6 +189,7 @@ static inline void kit_close(kit* k)
     carom_model_destroy(k->double_model);
     cr_state_release(&k->double_was);
     free(k->x);
+    free(k->turn_x);
     free(k->radius);
     free(k->twin_x);
     free(k);
@@ -446,13 +449,56 @@ static inline void kit_judge(kit* k)
     }
 }
 
+// m, what the vertex of a body nearest to a place has gone in the step.
+static inline cr_vec3 kit_way_near(const kit* k, int32_t body, cr_vec3 place)
+{
+    const cr_body_set* set = &k->model->numbers->bodies;
+    cr_vec3 way = {0, 0, 0};
+    double least = HUGE_VAL;
+    for (int32_t v = set->vertex[body]; v < set->vertex[body + 1]; v++) {
+        const cr_vec3 at = cr_vec3_load(k->x + 3 * v);
+        const double far = cr_vec3_norm(cr_vec3_sub(at, place));
+        if (far < least) {
+            least = far;
+            way = cr_vec3_sub(at, cr_vec3_load(k->turn_x + 3 * v));
+        }
+    }
+    return way;
+}
+
+// J, the most that contacts add in the step because they turn: two features that pass each other by
+// l at a distance r turn by up to l/r, and the force F at the end of the step, along the normal
+// there, does the work F l^2/(2 r) on the chord. It is of second order in h. r is at least the
+// thickness.
+static inline double kit_turning(kit* k)
+{
+    double sum = 0.0;
+    if (!k->turns) {
+        return sum;
+    }
+    carom_sim_vertices(k->sim, k->x);
+    for (int32_t i = 0; i < carom_sim_contact_count(k->sim); i++) {
+        carom_contact c;
+        carom_sim_contact(k->sim, i, &c);
+        const cr_vec3 n = cr_vec3_load(c.normal), at = cr_vec3_load(c.point);
+        const cr_vec3 pass =
+            cr_vec3_sub(kit_way_near(k, c.body[1], at), kit_way_near(k, c.body[0], at));
+        const cr_vec3 along = cr_vec3_add_scaled(pass, -cr_vec3_dot(pass, n), n);
+        const double force =
+            fabs(cr_vec3_dot(cr_vec3_load(c.impulse), n)) / carom_model_dt(k->model);
+        const double r = cr_model_thickness(k->model->numbers, c.body[0], c.body[1]);
+        sum += 0.5 * force * cr_vec3_dot(along, along) / r;
+    }
+    return sum;
+}
+
 static inline void kit_watch_energy(kit* k)
 {
     const carom_energy e = carom_sim_energy(k->sim);
     const double now = kit_energy_of(k, k->sim);
     k->size = fmax(k->size, e.kinetic + fabs(e.gravity) + e.elastic);
     const double noise = kit_energy_noise * k->size + kit_solver_noise * e.kinetic;
-    const double rise = now - k->energy - k->stored - k->turning - noise;
+    const double rise = now - k->energy - k->stored - kit_turning(k) - noise;
     if (!k->driven && !(rise <= 0.0)) {
         if (!(rise <= k->most_rise)) {
             k->most_rise = rise;
@@ -479,6 +525,9 @@ static inline int kit_step(kit* k)
     const int doubled = k->double_sim && carom_sim_steps(k->sim) % k->judge_every == 0;
     if (doubled) {
         kit_double_take(k);
+    }
+    if (k->turns) {
+        carom_sim_vertices(k->sim, k->turn_x);
     }
     if (carom_sim_step(k->sim, &error) != CAROM_OK) {
         printf("  %s\n", error.message);
