@@ -84,7 +84,7 @@ static const cr_field world_fields[] = {
             1e-9 TO 1e3, 0),
      .otherwise = "by the size of each body"},
     {NUMBER("contact_stiffness", contact_stiffness, "m/s^2",
-            "acceleration that presses a contact halfway down its layer; contact \"barrier\"", 170,
+            "acceleration that presses a contact halfway down its layer; contact \"barrier\"", 400,
             1e-3 TO 1e9, 0)},
     {CHOICE("elasticity", numbers.elasticity,
             "how sheets resist within a step: by their energy, or, cheaper but stiff against "

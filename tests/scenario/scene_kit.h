@@ -45,6 +45,7 @@ typedef struct kit {
                   // round-off come apart from each other, see kit_shaken; such steps are counted,
                   // and said when the kit is closed
     int doubles, strays; // steps that a double took, and those in which it came apart
+    int halved;          // those in which it was halved where the scene was not, or more often
     cr_state double_was; // before its step, where there are branches
     carom_model* twin_model;
     carom_sim* twin;
@@ -178,6 +179,8 @@ static inline kit* kit_open(const char* format, ...)
 
 static inline void kit_close(kit* k)
 {
+    // whether a step needs halving may hang on round-off, but not often
+    CHECK(k->halved <= 1 + k->doubles / 20);
     if (k->strays > 0) {
         printf("  %d of %d doubled steps went another way\n", k->strays, k->doubles);
     }
@@ -396,8 +399,12 @@ static inline void kit_double_step(kit* k)
         size = fmax(size, fabs(x[i]));
         apart = fabs(x[i] - k->x[i]) <= apart ? apart : fabs(x[i] - k->x[i]); // a NaN is kept
     }
-    const double most = kit_double_way * way + kit_double_noise * size;
+    double most = kit_double_way * way + kit_double_noise * size;
     k->doubles++;
+    if (carom_sim_info(k->sim).parts != carom_sim_info(k->double_sim).parts) {
+        k->halved++; // another discretisation
+        most = HUGE_VAL;
+    }
     k->strays += !(apart <= most);
     if (!(apart <= most) && !k->branches) {
         printf("  at %.6g s the double is %.3g m apart (%.3g m allowed), %d and %d parts\n",

@@ -125,7 +125,7 @@ static const char fan[] =
 
 static void test_rest_does_not_depend_on_the_cut_of_faces(void)
 {
-    const double share = resting_share(9.81, 170.0);
+    const double share = resting_share(9.81, 400.0);
     CHECK(share > 0.9 && share < 0.92);
     const int cells[] = {1, 2, 8};
     for (int i = 0; i < 3; i++) {
