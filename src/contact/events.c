@@ -33,6 +33,9 @@ void cr_events_destroy(cr_events* events)
     cr_array_release(&events->contact);
     cr_array_release(&events->number);
     cr_array_release(&events->index);
+    cr_array_release(&events->graph);
+    cr_block_matrix_release(&events->matrix);
+    cr_block_factor_destroy(events->factor);
     cr_array_release(&events->bar);
     cr_array_release(&events->row_bar);
     cr_memory_free(events);

@@ -44,7 +44,7 @@ static double side_dot(const cr_events_impulse_system* system, int32_t c, const 
     return sum;
 }
 
-static cr_vec3 slip_of(const cr_events_impulse_system* system, int32_t c, const double* u)
+cr_vec3 cr_events_impulse_slip(const cr_events_impulse_system* system, int32_t c, const double* u)
 {
     const double* gamma = system->line[c].gamma;
     return (cr_vec3){side_dot(system, c, gamma, u), side_dot(system, c, gamma + 12, u),
@@ -167,6 +167,12 @@ static void fill_member(const cr_events* events, cr_events_impulse_system* syste
     }
 }
 
+// Doubles that hold so many bytes.
+static size_t words(size_t bytes)
+{
+    return (bytes + sizeof(double) - 1) / sizeof(double);
+}
+
 // A stretch of the scratch, which is known to be long enough.
 static double* cut(double** from, size_t count)
 {
@@ -180,12 +186,13 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
 {
     const int32_t members = impact->member_end - impact->member_begin;
     const int32_t m = impact->row_end - impact->row_begin, n = 6 * members;
-    const int32_t all = n + m + impact->pair_count;
-    const size_t line = (sizeof(cr_events_impulse_line) + sizeof(double) - 1) / sizeof(double);
-    const size_t doubles = (size_t)all * (size_t)(all + 1) + 6 * (size_t)n +
-                           (size_t)m * (line + 2) + 11 * (size_t)members;
+    const size_t all = (size_t)(n + m), dense = n > CR_EVENTS_DENSE ? 0 : (size_t)(n * n);
+    const size_t line = words(sizeof(cr_events_impulse_line));
+    const size_t pair = words(sizeof(cr_events_pair_block));
+    const size_t doubles = dense + 4 * all + 6 * (size_t)n + (size_t)m * (line + 2) +
+                           (size_t)impact->pair_count * pair + 11 * (size_t)members;
     if (doubles > INT32_MAX || !cr_array_reserve(&events->number, (int32_t)doubles) ||
-        !cr_array_reserve(&events->index, all + m + impact->pair_count)) {
+        !cr_array_reserve(&events->index, n + m + impact->pair_count)) {
         return CAROM_ERR_MEMORY;
     }
     double* at = events->number.items;
@@ -204,11 +211,14 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     system->force = cut(&at, (size_t)n);
     system->trial = cut(&at, (size_t)n);
     system->kept = cut(&at, (size_t)n);
-    system->right = cut(&at, (size_t)all);
+    system->right = cut(&at, all);
+    system->work = cut(&at, all);
+    system->refine = cut(&at, 2 * all);
     system->spare = cut(&at, 2 * (size_t)m);
-    system->matrix = cut(&at, (size_t)all * (size_t)all);
+    system->pair = (cr_events_pair_block*)(void*)cut(&at, (size_t)impact->pair_count * pair);
+    system->matrix = cut(&at, dense);
     system->pivot = events->index.items;
-    system->place = system->pivot + all;
+    system->place = system->pivot + n;
     system->size = system->place + m;
     system->unit = HUGE_VAL;
     for (int32_t b = 0; b < members; b++) {
@@ -221,7 +231,7 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     for (int32_t c = 0; c < m; c++) {
         fill_line(events, impact, system, c);
     }
-    return CAROM_OK;
+    return cr_events_linear_prepare(events, system);
 }
 
 // b = a - mu Gamma^T rub
@@ -245,7 +255,7 @@ void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, do
             continue;
         }
         const cr_vec3 n = system->row[c].at.n;
-        const cr_vec3 slip = cr_vec3_add(slip_of(system, c, u), line->slip);
+        const cr_vec3 slip = cr_vec3_add(cr_events_impulse_slip(system, c, u), line->slip);
         line->tau = cr_vec3_add_scaled(slip, -cr_vec3_dot(n, slip), n);
         const double size = cr_vec3_norm(line->tau);
         if (size >= stick) {
@@ -258,94 +268,6 @@ void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, do
         line->rub = cr_vec3_scale(line->weight, line->tau);
         set_push(line);
     }
-}
-
-// A 6 x 6 block at `out` += factor a^T b for 3 x 6 parts of 3 x 12 matrices
-static void add_products(double factor, const double* restrict a, const double* restrict b,
-                         int32_t step, double* restrict out)
-{
-    for (int k = 0; k < 6; k++) {
-        for (int l = 0; l < 6; l++) {
-            out[l] += factor * (a[k] * b[l] + a[12 + k] * b[12 + l] + a[24 + k] * b[24 + l]);
-        }
-        out += step;
-    }
-}
-
-// H += mu j Gamma^T (weight (1 - n n^T) - fall tau tau^T) Gamma
-static void add_friction(cr_events_impulse_system* system, int32_t c, int32_t all)
-{
-    const cr_events_impulse_line* line = &system->line[c];
-    const cr_events_row* row = &system->row[c];
-    const cr_vec3 n = row->at.n;
-    cr_mat3 d = cr_mat3_scale(-line->weight, cr_mat3_outer(n, n));
-    d = cr_mat3_add_scaled(d, -line->fall, cr_mat3_outer(line->tau, line->tau));
-    for (int i = 0; i < 3; i++) {
-        d.m[i][i] += line->weight;
-    }
-    double dg[36];
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 12; k++) {
-            dg[12 * i + k] = d.m[i][0] * line->gamma[k] + d.m[i][1] * line->gamma[12 + k] +
-                             d.m[i][2] * line->gamma[24 + k];
-        }
-    }
-    for (int side = 0; side < 4; side++) {
-        const int k = side / 2, l = side % 2;
-        if (row->side[k] >= 0 && row->side[l] >= 0) {
-            double* at = system->matrix + 6 * (row->side[k] * all + row->side[l]);
-            add_products(line->mu * line->j, line->gamma + 6 * k, dg + 6 * l, all, at);
-        }
-    }
-}
-
-// Unknowns (du, j of active rows, mean of each pair):
-//   [ M + friction   -b      0   ]
-//   [ a              eps   -eps  ]
-//   [ 0              -1    size  ]
-int32_t cr_events_impulse_factor(cr_events_impulse_system* system)
-{
-    int32_t active = 0;
-    for (int32_t c = 0; c < system->m; c++) {
-        if (system->line[c].active) {
-            system->place[active++] = c;
-        }
-    }
-    const int32_t n = system->n, all = n + active + system->pairs;
-    double* matrix = system->matrix;
-    memset(matrix, 0, (size_t)all * (size_t)all * sizeof(double));
-    for (int32_t b = 0; 6 * b < n; b++) {
-        for (int i = 0; i < 3; i++) {
-            for (int j = 0; j < 3; j++) {
-                matrix[(6 * b + i) * all + 6 * b + j] = system->inertia[b].m[i][j];
-            }
-            matrix[(6 * b + 3 + i) * all + 6 * b + 3 + i] = system->mass[b];
-        }
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        if (system->line[c].mu > 0.0 && system->line[c].j > 0.0) {
-            add_friction(system, c, all);
-        }
-    }
-    for (int32_t i = 0; i < active; i++) {
-        const int32_t c = system->place[i], at = n + i;
-        const cr_events_impulse_line* line = &system->line[c];
-        const int32_t mean = n + active + system->row[c].pair;
-        for (int k = 0; k < 12; k++) {
-            const int32_t b = system->row[c].side[k / 6];
-            if (b >= 0) {
-                matrix[(6 * b + k % 6) * all + at] = system->lagged ? -line->a[k] : -line->b[k];
-                matrix[at * all + 6 * b + k % 6] = line->a[k];
-            }
-        }
-        matrix[at * all + at] = line->eps;
-        matrix[at * all + mean] = -line->eps;
-        matrix[mean * all + at] = -1.0;
-    }
-    for (int32_t p = 0; p < system->pairs; p++) {
-        matrix[(n + active + p) * all + n + active + p] = system->size[p];
-    }
-    return cr_dense_lu(all, matrix, system->pivot) == CAROM_OK ? all : 0;
 }
 
 static double gap_rate(const cr_events_impulse_system* system, int32_t c, const double* u)
@@ -379,20 +301,20 @@ static int solve_lcp(cr_events_impulse_system* system)
         }
     }
     for (int32_t step = 0; step < LCP_STEPS; step++) {
-        const int32_t all =
-            step == 0 && system->known ? system->known : cr_events_impulse_factor(system);
-        if (all == 0) {
+        if (!(step == 0 && system->known) && !cr_events_linear_factor(system)) {
             return 0;
         }
-        const int32_t active = all - n - system->pairs;
-        memset(system->right, 0, (size_t)all * sizeof(double));
+        const int32_t active = system->active;
         for (int32_t i = 0; i < n; i++) {
             system->right[i] = -system->force[i];
         }
         for (int32_t i = 0; i < active; i++) {
             system->right[n + i] = -gap_rate(system, system->place[i], system->u);
         }
-        cr_dense_lu_solve(all, system->matrix, system->pivot, system->right);
+        if (!cr_events_linear_solve(system)) {
+            return 0;
+        }
+        cr_events_linear_means(system, system->right + n);
         double most = 0.0, speed = 0.0;
         for (int32_t i = 0; i < n; i++) {
             system->du[i] = system->right[i];
@@ -413,7 +335,7 @@ static int solve_lcp(cr_events_impulse_system* system)
             if (line->active) {
                 wrong = line->j_new < -nothing * most;
             } else {
-                const double mean = system->right[n + active + system->row[c].pair];
+                const double mean = system->pair[system->row[c].pair].sum;
                 const double rate = gap_rate(system, c, system->trial) - line->eps * mean;
                 wrong = rate < -nothing * speed;
             }
@@ -475,7 +397,7 @@ static double reversal(const cr_events_impulse_system* system, double stick)
             continue;
         }
         const cr_vec3 n = system->row[c].at.n;
-        cr_vec3 d = slip_of(system, c, system->du);
+        cr_vec3 d = cr_events_impulse_slip(system, c, system->du);
         d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
         const cr_vec3 end = cr_vec3_add(line->tau, d);
         if (cr_vec3_dot(line->tau, end) < 0.0 && cr_vec3_norm(end) > stick) {
@@ -558,7 +480,7 @@ static void start(cr_events_impulse_system* system)
 
 static int solve_smooth(cr_events_impulse_system* system)
 {
-    int32_t all = system->n + system->pairs, ok = 1;
+    int ok = 1;
     double rubs = 0.0;
     for (int32_t c = 0; c < system->m; c++) {
         memcpy(system->line[c].b, system->line[c].a, sizeof system->line[c].b);
@@ -570,10 +492,7 @@ static int solve_smooth(cr_events_impulse_system* system)
         if (ok) {
             take_step(system, 1.0);
         }
-        for (int32_t c = 0; c < system->m && i == 0; c++) {
-            all += system->line[c].active != 0;
-        }
-        system->known = ok && i == 0 && !(rubs > 0.0) ? all : 0;
+        system->known = ok && i == 0 && !(rubs > 0.0);
     }
     return ok;
 }
@@ -749,7 +668,7 @@ static void polish(cr_events_impulse_system* system, double stick)
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
         const cr_vec3 n = system->row[c].at.n;
-        cr_vec3 d = slip_of(system, c, system->du);
+        cr_vec3 d = cr_events_impulse_slip(system, c, system->du);
         d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
         line->rub = cr_vec3_add_scaled(line->rub, line->weight, d);
         line->rub =

@@ -1,8 +1,7 @@
 // events_impulse.h - the equations of one impact, for its solver and its reverse alone.
 //
 // Everything is in units of the group: masses of its lightest body, the spin of each body times its
-// own radius of gyration. n = 6 * members unknown velocities u, one impulse j per row, and the mean
-// impulse of each pair of bodies:
+// own radius of gyration. n = 6 * members unknown velocities u, and one impulse j per row:
 //     F1 = M (u - u-) - sum_c j_c b_c,         b_c = a_c - mu_c Gamma_c^T rub_c(u)
 //     F2 = a_c.u + given_c - bounce_c + eps_c (j_c - mean of j over the rows of its pair)
 // The compliance eps acts on what distinguishes the rows of a pair, never on what they do together:
@@ -26,22 +25,38 @@ typedef struct cr_events_impulse_line {
     int32_t active;
 } cr_events_impulse_line;
 
+// What eliminating the rows of two bodies adds to their velocities' matrix, see events_linear.c.
+typedef struct cr_events_pair_block {
+    int32_t side[2]; // members, -1: given; rows may name them the other way round
+    int32_t active;  // rows
+    double least;    // no row is stiffer than its reciprocal
+    double eps;      // the largest
+    double share;    // of the sum of the rows that each feels
+    double sum;      // of something over the rows
+    double a[12], b[12];
+    double k[144];
+} cr_events_pair_block;
+
 typedef struct cr_events_impulse_system {
     int32_t n, m, pairs;
     int32_t lagged; // nonzero: friction by the old impulses, which makes the matrix symmetric
-    int32_t
-        known;   // nonzero: the size of the matrix, which is factored with the rows that are active
-    double unit; // kg
+    int32_t active; // rows in the matrix that is factored
+    int32_t known;  // nonzero: those that are active now are in it
+    double unit;    // kg
+    cr_events* events;
     const cr_events_member* member;
     cr_events_row* row;
     cr_events_impulse_line* line;                   // [m]
+    cr_events_pair_block* pair;                     // [pairs]
     double* length;                                 // [members] m
     cr_mat3* inertia;                               // [members] in units of the group
     double* mass;                                   // [members]
     double *u, *before, *du, *force, *trial, *kept; // [n]
     double* spare;                                  // [2*m]
-    double *matrix, *right;                         // [(n+m+pairs)^2], [n+m+pairs]
-    int32_t *pivot, *place, *size; // [n+m+pairs], [m] active rows in order, [pairs] rows of each
+    double* right;                                  // [n+m] of velocities, of active rows
+    double *work, *refine;                          // [n+m], [2*(n+m)] of the linear solver
+    double* matrix;                                 // [n*n] of a small group, else empty
+    int32_t *pivot, *place, *size; // [n], [m] active rows in order, [pairs] rows of each
 } cr_events_impulse_system;
 
 // Takes the scratch and fills everything that depends on the geometry alone.
@@ -49,9 +64,18 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
                                        cr_events_impulse_system* system);
 // tau, rub, weight, fall and b of every row at velocities u, for slips below `stick` sticking.
 void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, double stick);
-// Factors the Jacobian with the active rows, which get their places; returns its size, 0 when it is
-// singular.
-int32_t cr_events_impulse_factor(cr_events_impulse_system* system);
+// events_linear.c: the Jacobian. Its pattern; CAROM_ERR_MEMORY or CAROM_OK.
+enum { CR_EVENTS_DENSE = 24 }; // scalars: of more K is sparse
+carom_status cr_events_linear_prepare(cr_events* events, cr_events_impulse_system* system);
+// Factors it with the active rows, which get their places; false when it is singular.
+int cr_events_linear_factor(cr_events_impulse_system* system);
+// right becomes Jac^-1 right, Jac^-T right; false when there is no such thing.
+int cr_events_linear_solve(cr_events_impulse_system* system);
+int cr_events_linear_solve_transposed(cr_events_impulse_system* system);
+// The mean of x [active] over the rows of a pair: into pair->sum.
+void cr_events_linear_means(cr_events_impulse_system* system, const double* x);
+// m/s, of velocities u without that of given points
+cr_vec3 cr_events_impulse_slip(const cr_events_impulse_system* system, int32_t c, const double* u);
 // out = M v
 void cr_events_impulse_times_mass(const cr_events_impulse_system* system, const double* v,
                                   double* out);

@@ -1,6 +1,5 @@
 #include "contact/events_impulse.h"
 #include "contact/row.h"
-#include "math/dense.h"
 #include <string.h>
 
 // The multipliers of an impact's equations, in the units of the scene: dL = -x.dF1 - y.dF2 - k dC
@@ -42,29 +41,33 @@ static double tame_bar(const cr_events_impulse_system* system, const double* y)
     return sum;
 }
 
-// Jac^T z = (after_bar, 0, 0). With tame an unknown too, whose equation is C = 0:
-//   Jac^T z + k dC/d(u,j) = (after_bar, 0, 0)   and   z.dF/dtame = 0,
+// Jac^T z = (after_bar, 0). With tame an unknown too, whose equation is C = 0:
+//   Jac^T z + k dC/d(u,j) = (after_bar, 0)   and   z.dF/dtame = 0,
 // so z = z1 - k z2 with z2 for dC/du = M u+, and k from the last.
 static int solve(const cr_events_impact* impact, cr_events_impulse_system* system,
                  const double* after, const multipliers* out, const multipliers* spare)
 {
-    const int32_t all = cr_events_impulse_factor(system);
-    if (all == 0) {
+    if (!cr_events_linear_factor(system)) {
         return 0;
     }
-    const int32_t active = all - system->n - system->pairs;
-    memset(system->right, 0, (size_t)all * sizeof(double));
+    const int32_t active = system->active;
+    const size_t bytes = (size_t)(system->n + active) * sizeof(double);
+    memset(system->right, 0, bytes);
     for (int32_t i = 0; i < system->n; i++) {
         system->right[i] = after[i] / (i % 6 < 3 ? system->length[i / 6] : 1.0);
     }
-    cr_dense_lu_solve_transposed(all, system->matrix, system->pivot, system->right);
+    if (!cr_events_linear_solve_transposed(system)) {
+        return 0;
+    }
     scatter(system, active, system->right, out);
     if (!impact->tamed) {
         return 1;
     }
-    memset(system->right, 0, (size_t)all * sizeof(double));
+    memset(system->right, 0, bytes);
     cr_events_impulse_times_mass(system, system->u, system->right);
-    cr_dense_lu_solve_transposed(all, system->matrix, system->pivot, system->right);
+    if (!cr_events_linear_solve_transposed(system)) {
+        return 0;
+    }
     scatter(system, active, system->right, spare);
     return 1;
 }

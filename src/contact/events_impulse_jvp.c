@@ -1,6 +1,5 @@
 #include "contact/events_impulse.h"
 #include "contact/row.h"
-#include "math/dense.h"
 #include <string.h>
 
 // The equations F1, F2 and, where restitution was tamed, C = energy after - energy before, in the
@@ -259,16 +258,14 @@ static double mass_change(const cr_events* events, const cr_events_impulse_syste
 
 // -dF in the units of the group, over the active rows; returns dC in them.
 static double fill_right(const cr_events* events, const cr_events_impact* impact,
-                         cr_events_impulse_system* system, int32_t all,
-                         const cr_events_impulse_tangents* by)
+                         cr_events_impulse_system* system, const cr_events_impulse_tangents* by)
 {
-    const int32_t active = all - system->n - system->pairs;
     double energy = 0.0;
-    memset(system->right, 0, (size_t)all * sizeof(double));
+    memset(system->right, 0, (size_t)(system->n + system->active) * sizeof(double));
     for (int32_t b = 0; 6 * b < system->n; b++) {
         energy += mass_change(events, system, b, by, system->right);
     }
-    for (int32_t i = 0; i < active; i++) {
+    for (int32_t i = 0; i < system->active; i++) {
         system->right[system->n + i] =
             -row_change(events, impact, system, system->place[i], by, system->right);
     }
@@ -290,19 +287,21 @@ static double energy_slope(const cr_events_impulse_system* system, const double*
 }
 
 // What a unit of tame does to u+: into out.
-static void tame_response(cr_events_impulse_system* system, int32_t all, double* out)
+static int tame_response(cr_events_impulse_system* system, double* out)
 {
-    const int32_t active = all - system->n - system->pairs;
     double unused[2];
-    memset(system->right, 0, (size_t)all * sizeof(double));
-    for (int32_t i = 0; i < active; i++) {
+    memset(system->right, 0, (size_t)system->n * sizeof(double));
+    for (int32_t i = 0; i < system->active; i++) {
         const cr_events_row* row = &system->row[system->place[i]];
         system->right[system->n + i] =
             row->c.restitution *
             cr_events_impulse_bounce(row->closing, row->ramp, unused, unused + 1);
     }
-    cr_dense_lu_solve(all, system->matrix, system->pivot, system->right);
+    if (!cr_events_linear_solve(system)) {
+        return 0;
+    }
     memcpy(out, system->right, (size_t)system->n * sizeof(double));
+    return 1;
 }
 
 carom_status cr_events_impulse_jvp(cr_events* events, const cr_events_impact* impact, int32_t count,
@@ -314,19 +313,20 @@ carom_status cr_events_impulse_jvp(cr_events* events, const cr_events_impact* im
         return status;
     }
     cr_events_impulse_rub(&system, system.u, events->task->friction_speed);
-    const int32_t all = cr_events_impulse_factor(&system);
-    if (all == 0) {
+    if (!cr_events_linear_factor(&system)) {
         return CAROM_ERR_NO_CONVERGENCE;
     }
     // the solver's own vectors are free now
     double *response = system.du, *momentum = system.kept;
-    if (impact->tamed) {
-        tame_response(&system, all, response);
-        cr_events_impulse_times_mass(&system, system.u, momentum);
+    if (impact->tamed && !tame_response(&system, response)) {
+        return CAROM_ERR_NO_CONVERGENCE;
     }
+    cr_events_impulse_times_mass(&system, system.u, momentum);
     for (int32_t i = 0; i < count; i++) {
-        const double energy = fill_right(events, impact, &system, all, &by[i]);
-        cr_dense_lu_solve(all, system.matrix, system.pivot, system.right);
+        const double energy = fill_right(events, impact, &system, &by[i]);
+        if (!cr_events_linear_solve(&system)) {
+            return CAROM_ERR_NO_CONVERGENCE;
+        }
         double tame = 0.0;
         if (impact->tamed) {
             tame = -(energy + energy_slope(&system, momentum, system.right)) /

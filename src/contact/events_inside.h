@@ -4,6 +4,7 @@
 #pragma once
 
 #include "contact/events.h"
+#include "math/block_factor.h"
 
 // A stretch of a body's path, from an impact or the start of the step.
 typedef struct cr_events_segment {
@@ -143,6 +144,9 @@ struct cr_events {
     CR_ARRAY(cr_events_contact) contact;
     CR_ARRAY(double) number; // scratch of an impulse
     CR_ARRAY(int32_t) index;
+    CR_ARRAY(int32_t) graph; // of the bodies of a large impact
+    cr_block_matrix matrix;  // of it
+    cr_block_factor* factor; // of it; NULL: there was none yet
     CR_ARRAY(double) bar; // scratch of the reverse
     CR_ARRAY(cr_events_row_bars) row_bar;
     cr_events_report report;
