@@ -218,16 +218,6 @@ static carom_status begin_near(cr_events* events)
     return CAROM_OK;
 }
 
-// Whether a body that takes part in what is about to happen must be asked first.
-static int unasked(const cr_events* events, int32_t index)
-{
-    if (index < 0) {
-        return 0;
-    }
-    const cr_events_body* body = &events->body.items[index];
-    return body->touching && !body->asked && body->impacts == 0;
-}
-
 // Everybody at the start, and which pairs may meet. *hits: whether any does.
 static carom_status begin(cr_events* events, int32_t* hits)
 {
@@ -238,7 +228,7 @@ static carom_status begin(cr_events* events, int32_t* hits)
     *hits = 0;
     // Only now it is known who rests. A lone body that does is asked before anything happens to it,
     // and then all its pairs look again: whatever hits it is enough to know that.
-    const int lone = events->body.count == 1 && unasked(events, 0);
+    const int lone = events->body.count == 1 && cr_events_unasked(&events->body.items[0]);
     for (int32_t i = 0; i < events->near.count && status == CAROM_OK; i++) {
         double* toi = &events->toi.items[i];
         if (*toi < HUGE_VAL && !(lone && *hits)) {
@@ -423,23 +413,12 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
 // first nothing happens yet: it is looked for again.
 static carom_status happen(cr_events* events, int32_t first)
 {
-    const cr_events_near* near = &events->near.items[first];
-    for (int side = 0; side < 2; side++) {
-        if (unasked(events, near->side[side])) {
-            return ask_support(events, near->side[side]);
-        }
-    }
     cr_events_impact impact;
-    carom_status status = cr_events_group_make(events, first, &impact);
-    for (int32_t i = impact.member_begin; status == CAROM_OK && i < impact.member_end; i++) {
-        const int32_t body = events->member.items[i].body;
-        if (unasked(events, body)) {
-            forget(events, &impact);
-            return ask_support(events, body);
-        }
-    }
-    if (status == CAROM_OK) {
-        status = cr_events_impulse_solve(events, &impact);
+    int32_t ask;
+    carom_status status = cr_events_group_hit(events, first, &impact, &ask);
+    if (status == CAROM_OK && ask >= 0) {
+        forget(events, &impact);
+        return ask_support(events, ask);
     }
     if (status == CAROM_ERR_MEMORY) {
         return status;

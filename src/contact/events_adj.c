@@ -301,9 +301,9 @@ static void points_reverse(reverse* r, const cr_events_impact* impact)
 static double mean_gap(reverse* r, const cr_events_impact* impact, double f)
 {
     const cr_events* events = r->events;
-    const double share = 1.0 / (impact->row_end - impact->row_begin);
+    const double share = 1.0 / (impact->hit_end - impact->row_begin);
     double rate = 0.0;
-    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+    for (int32_t i = impact->row_begin; i < impact->hit_end; i++) {
         const cr_events_row* row = &events->row.items[i];
         const int32_t c = i - impact->row_begin;
         for (int k = 0; k < 4; k++) {

@@ -1,6 +1,7 @@
 #include "contact/events_inside.h"
 #include "contact/row.h"
 #include "core/order.h"
+#include <string.h>
 
 // Rows of one impact of two bodies that are apart by more than this part of the tolerance belong
 // together only if they point the same way, by this cosine: else they are other contacts, later.
@@ -20,6 +21,10 @@ static const double same_place = 1e-2, same_normal = 0.999;
 // stopped they close by round-off of either sign, and rows that neither close nor open belong to
 // the next impact of the same bodies: what it does must not make them close.
 static const double still = 1e-11;
+
+// 7 - 4 sqrt(3). Three equal bodies in a row that touch and bounce less than this hit each other
+// without end, and the end of that is one velocity.
+static const double collapse = 0.0717967697244908;
 
 enum { SUPPORT_BODIES = 8, ROOT_STEPS = 30 };
 
@@ -68,10 +73,12 @@ static int add_member(group* g, int32_t body, carom_status* status)
     }
     const double s = g->impact->time;
     const int32_t segment = g->events->body.items[body].segment;
-    cr_events_member member = {.body = body, .segment = segment};
+    cr_events_member member = {
+        .body = body, .segment = segment, .a = g->events->body.items[body].a};
     member.pose = *cr_events_path_pose(g->events, body, s);
     cr_vec3_store(member.before, cr_events_path_spin(g->events, body, s));
     cr_vec3_store(member.before + 3, member.pose.v);
+    memcpy(member.after, member.before, sizeof member.after);
     if (!cr_array_push(&g->events->member, member)) {
         *status = CAROM_ERR_MEMORY;
         return 0;
@@ -271,6 +278,7 @@ static carom_status add_row(group* g, cr_events_near* near)
     cr_events_row row = {.candidate = near->candidate,
                          .c = events->task->candidate[near->candidate],
                          .pair = pair_of(g, near),
+                         .active = 1,
                          .at = near->at,
                          .closing = near->closing};
     const cr_events_pose* pose[2];
@@ -406,6 +414,7 @@ static void place_members(group* g)
         cr_vec3_store(member->before,
                       cr_events_path_spin(g->events, member->body, g->impact->time));
         cr_vec3_store(member->before + 3, member->pose.v);
+        memcpy(member->after, member->before, sizeof member->after);
     }
 }
 
@@ -468,14 +477,7 @@ static carom_status finish(group* g)
             return CAROM_ERR_MEMORY;
         }
     }
-    for (int32_t i = g->impact->row_begin; i < g->impact->row_end; i++) {
-        const cr_events_row* row = &events->row.items[i];
-        g->impact->rubs |= row->c.friction > 0.0;
-    }
-    for (int32_t i = g->impact->member_begin; i < g->impact->member_end; i++) {
-        cr_events_member* member = &events->member.items[i];
-        member->a = events->body.items[member->body].a;
-    }
+    g->impact->hit_end = g->impact->row_end;
     return CAROM_OK;
 }
 
@@ -526,12 +528,181 @@ static carom_status make(group* g, int32_t first, double toi)
     return status == CAROM_OK ? finish(g) : status;
 }
 
-carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_impact* impact)
+// The velocities of a side that was solved for, or on its path.
+static void velocities_after(const group* g, int32_t body, cr_events_pose* pose, cr_vec3* spin)
+{
+    const double s = g->impact->time;
+    const int32_t member = member_of(g, body);
+    *pose = *cr_events_path_pose(g->events, body, s);
+    *spin = (cr_vec3){0};
+    if (member >= 0) {
+        const cr_events_member* m = &g->events->member.items[g->impact->member_begin + member];
+        *spin = cr_vec3_load(m->after);
+        pose->v = cr_vec3_load(m->after + 3);
+    } else if (body >= 0) {
+        *spin = cr_events_path_spin(g->events, body, s);
+    }
+}
+
+// How fast a pair closes after what was solved.
+static double closing_after(const group* g, const cr_events_near* near)
+{
+    cr_events* events = g->events;
+    cr_events_pose after[2];
+    const cr_events_pose* pose[2] = {&after[0], &after[1]};
+    cr_vec3 spin[2], x[4], given[4];
+    for (int side = 0; side < 2; side++) {
+        velocities_after(g, near->side[side], &after[side], &spin[side]);
+    }
+    cr_events_path_points(events, near, pose, g->impact->time, x, given);
+    return -cr_events_path_gap_rate(&near->at, x, given, near, pose, spin,
+                                    events->task->candidate[near->candidate].pair.kind);
+}
+
+// Whether a pair that touches, and hardly bounces, resists what was solved.
+static int resists(group* g, cr_events_near* near)
+{
+    cr_events* events = g->events;
+    return near->row == SEEN && events->task->candidate[near->candidate].restitution < collapse &&
+           cr_events_path_touches(events, near, near->gap) &&
+           closing_after(g, near) > cr_events_path_threshold(events, near, near->at.n);
+}
+
+// What the group has not looked at since its time was settled: the near pairs of its members from
+// `first` on, and those that were seen near to touching at a time `shift` away.
+static carom_status look_around(group* g, int32_t first, double shift)
+{
+    cr_events* events = g->events;
+    for (int32_t i = 0; i < events->seen.count && shift > 0.0; i++) {
+        cr_events_near* near = seen(g, i);
+        if (near->row == SEEN &&
+            near->gap - 2.0 * shift * near->speed <= cr_events_path_tolerance(events, near)) {
+            look_at(g, near);
+        }
+    }
+    for (int32_t m = first; m < g->impact->member_end; m++) {
+        const int32_t body = events->member.items[m].body;
+        for (int32_t k = events->near_first.items[body]; k < events->near_first.items[body + 1];
+             k++) {
+            cr_events_near* near = &events->near.items[events->near_of.items[k]];
+            if (near->row != UNSEEN || cr_events_path_apart(events, near, g->impact->time)) {
+                continue;
+            }
+            if (!cr_array_push(&events->seen, events->near_of.items[k])) {
+                return CAROM_ERR_MEMORY;
+            }
+            look_at(g, near);
+            near->row = SEEN;
+        }
+    }
+    return order_seen(events);
+}
+
+// Bodies of which a contact resists what was solved come in, with all that touches between them.
+static carom_status take_in(group* g)
+{
+    cr_events* events = g->events;
+    carom_status status = CAROM_OK;
+    int wanted[CR_EVENTS_GROUP_PAIRS] = {0};
+    for (int32_t i = 0; i < events->seen.count && status == CAROM_OK; i++) {
+        cr_events_near* near = seen(g, i);
+        if (resists(g, near) && add_pair(g, near, &status)) {
+            wanted[pair_of(g, near)] = 1;
+        }
+    }
+    for (int32_t i = 0; i < events->seen.count && status == CAROM_OK; i++) {
+        cr_events_near* near = seen(g, i);
+        if (near->row != SEEN || !cr_events_path_touches(events, near, near->gap)) {
+            continue;
+        }
+        const int32_t pair = pair_of(g, near);
+        if (pair >= 0 && wanted[pair] && !outdone(g, near) && !repeated(g, near) &&
+            g->impact->row_end - g->impact->row_begin < CR_EVENTS_GROUP_ROWS) {
+            status = add_row(g, near);
+        }
+    }
+    return status;
+}
+
+static carom_status solve(group* g)
+{
+    const cr_events* events = g->events;
+    g->impact->rubs = 0;
+    for (int32_t i = g->impact->row_begin; i < g->impact->row_end; i++) {
+        g->impact->rubs |= events->row.items[i].c.friction > 0.0;
+    }
+    return cr_events_impulse_solve(g->events, g->impact);
+}
+
+// To fewer members and rows.
+static void go_back(group* g, const cr_events_impact* to)
+{
+    *g->impact = *to;
+    g->events->member.count = to->member_end;
+    g->events->row.count = to->row_end;
+}
+
+static int32_t find_unasked(const group* g)
+{
+    for (int32_t i = g->impact->member_begin; i < g->impact->member_end; i++) {
+        const int32_t body = g->events->member.items[i].body;
+        if (cr_events_unasked(&g->events->body.items[body])) {
+            return body;
+        }
+    }
+    return -1;
+}
+
+// With next to no restitution one pair after the other would hand a momentum to and fro without
+// end; what that comes to is one impact of all. So what touches and would close because of an
+// impact takes part in it. A contact that bounces has an impact of its own, as in a cradle.
+static carom_status solve_all(group* g, double shift)
+{
+    int32_t looked = g->impact->member_begin;
+    carom_status status = solve(g);
+    while (status == CAROM_OK) {
+        const cr_events_impact solved = *g->impact;
+        status = look_around(g, looked, shift);
+        looked = solved.member_end;
+        shift = 0.0;
+        if (status == CAROM_OK) {
+            status = take_in(g);
+        }
+        if (status != CAROM_OK) {
+            return status;
+        }
+        if (g->impact->row_end == solved.row_end) {
+            go_back(g, &solved);
+            return CAROM_OK;
+        }
+        status = solve(g);
+        if (status == CAROM_ERR_NO_CONVERGENCE) { // what was solved before stands
+            go_back(g, &solved);
+            return solve(g);
+        }
+    }
+    return status;
+}
+
+carom_status cr_events_group_hit(cr_events* events, int32_t first, cr_events_impact* impact,
+                                 int32_t* ask)
 {
     group g;
     const double toi = events->toi.items[first];
     begin(&g, events, impact, toi);
-    const carom_status status = make(&g, first, toi);
+    carom_status status = CAROM_OK;
+    *ask = -1;
+    for (int side = 0; side < 2 && *ask < 0; side++) {
+        const int32_t body = events->near.items[first].side[side];
+        *ask = body >= 0 && cr_events_unasked(&events->body.items[body]) ? body : -1;
+    }
+    if (*ask < 0) {
+        status = make(&g, first, toi);
+        *ask = status == CAROM_OK ? find_unasked(&g) : -1;
+        if (status == CAROM_OK && *ask < 0) {
+            status = solve_all(&g, fabs(impact->time - toi));
+        }
+    }
     end(&g);
     return status;
 }
@@ -615,6 +786,7 @@ static carom_status make_support(group* g, int32_t body)
         const cr_events_body* b = &events->body.items[member->body];
         cr_vec3_store(member->before, b->lock >> 3 ? b->spin_up : spin_up(events, b));
         cr_vec3_store(member->before + 3, cr_events_unlocked(b->a, b->lock));
+        memcpy(member->after, member->before, sizeof member->after);
         member->a = b->a;
         most = cr_max(most, cr_vec3_norm(b->a));
         most = cr_max(most, b->extent * cr_vec3_norm(cr_vec3_load(member->before)));

@@ -3,28 +3,10 @@
 #include "math/dense.h"
 #include <string.h>
 
-enum {
-    LCP_STEPS = 60,    // working sets of one linear problem
-    LCP_FREE = 10,     // after so many only one row changes at a time, which cannot cycle
-    NEWTON_STEPS = 60, // 2 to 10 do
-    LAGGED_STEPS = 100,
-    TAME_STEPS = 60,
-    HALVINGS = 12,
-};
-
-// Of the largest impulse or speed: less is round-off and decides nothing.
-static const double nothing = 1e-13;
-
-// Of the momentum that changes hands: a residual below `solved` is a solution, below `good` too
-// when it no longer falls.
-static const double solved = 1e-15, good = 1e-11;
-static const double round_off = 1e-15; // of the momentum there is
+enum { TAME_STEPS = 60 };
 
 // Of the energy: more than this would be gained, not rounded.
 static const double energy_round_off = 1e-13;
-
-// A friction that cannot be solved is approached from one that sticks below a larger speed.
-static const double ease = 0.25;
 
 static int32_t block_of(const cr_events_row* row, int side)
 {
@@ -127,6 +109,7 @@ static void fill_line(const cr_events* events, const cr_events_impact* impact,
     *line = (cr_events_impulse_line){.eps = candidate->compliance * system->unit,
                                      .mu = impact->rubs ? candidate->friction : 0.0,
                                      .j = row->j / system->unit,
+                                     .dual = row->rub,
                                      .active = row->active};
     fill_side(events, system, c, 0);
     fill_side(events, system, c, 1);
@@ -234,8 +217,7 @@ carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact
     return cr_events_linear_prepare(events, system);
 }
 
-// b = a - mu Gamma^T rub
-static void set_push(cr_events_impulse_line* line)
+void cr_events_impulse_push(cr_events_impulse_line* line)
 {
     const double rub[3] = {line->rub.x, line->rub.y, line->rub.z};
     memcpy(line->b, line->a, sizeof line->b);
@@ -250,320 +232,18 @@ void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, do
 {
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
-        set_push(line);
-        if (!(line->mu > 0.0)) {
-            continue;
+        if (line->mu > 0.0) {
+            const cr_vec3 n = system->row[c].at.n;
+            const cr_vec3 slip = cr_vec3_add(cr_events_impulse_slip(system, c, u), line->slip);
+            line->tau = cr_vec3_add_scaled(slip, -cr_vec3_dot(n, slip), n);
+            const double size = cr_vec3_norm(line->tau);
+            line->weight = size >= stick ? 1.0 / size : (2.0 - size / stick) / stick;
+            const double fall = size >= stick ? line->weight * line->weight : 1.0 / (stick * stick);
+            line->fall = size > 0.0 ? fall / size : 0.0;
+            line->rub = cr_vec3_scale(line->weight, line->tau);
         }
-        const cr_vec3 n = system->row[c].at.n;
-        const cr_vec3 slip = cr_vec3_add(cr_events_impulse_slip(system, c, u), line->slip);
-        line->tau = cr_vec3_add_scaled(slip, -cr_vec3_dot(n, slip), n);
-        const double size = cr_vec3_norm(line->tau);
-        if (size >= stick) {
-            line->weight = 1.0 / size;
-            line->fall = line->weight * line->weight * line->weight;
-        } else {
-            line->weight = (2.0 - size / stick) / stick;
-            line->fall = size > 0.0 ? 1.0 / (size * stick * stick) : 0.0;
-        }
-        line->rub = cr_vec3_scale(line->weight, line->tau);
-        set_push(line);
+        cr_events_impulse_push(line);
     }
-}
-
-static double gap_rate(const cr_events_impulse_system* system, int32_t c, const double* u)
-{
-    const cr_events_impulse_line* line = &system->line[c];
-    return side_dot(system, c, line->a, u) + line->approach - line->bounce;
-}
-
-// force = M (u - before), the momentum that changed
-static void momentum_change(cr_events_impulse_system* system, const double* u)
-{
-    for (int32_t i = 0; i < system->n; i++) {
-        system->trial[i] = u[i] - system->before[i];
-    }
-    cr_events_impulse_times_mass(system, system->trial, system->force);
-}
-
-// The linear problem at u: du, and j_new of every row, complementary to the gap rates at u + du.
-// False when it was not solved.
-static int solve_lcp(cr_events_impulse_system* system)
-{
-    const int32_t n = system->n;
-    momentum_change(system, system->u);
-    for (int32_t c = 0; system->lagged && c < system->m; c++) {
-        const cr_events_impulse_line* line = &system->line[c];
-        for (int k = 0; k < 12; k++) {
-            const int32_t b = system->row[c].side[k / 6];
-            if (b >= 0) {
-                system->force[6 * b + k % 6] += line->j * (line->a[k] - line->b[k]);
-            }
-        }
-    }
-    for (int32_t step = 0; step < LCP_STEPS; step++) {
-        if (!(step == 0 && system->known) && !cr_events_linear_factor(system)) {
-            return 0;
-        }
-        const int32_t active = system->active;
-        for (int32_t i = 0; i < n; i++) {
-            system->right[i] = -system->force[i];
-        }
-        for (int32_t i = 0; i < active; i++) {
-            system->right[n + i] = -gap_rate(system, system->place[i], system->u);
-        }
-        if (!cr_events_linear_solve(system)) {
-            return 0;
-        }
-        cr_events_linear_means(system, system->right + n);
-        double most = 0.0, speed = 0.0;
-        for (int32_t i = 0; i < n; i++) {
-            system->du[i] = system->right[i];
-            system->trial[i] = system->u[i] + system->du[i];
-            speed = cr_max(speed, fabs(system->trial[i]) + fabs(system->before[i]));
-        }
-        for (int32_t c = 0; c < system->m; c++) {
-            system->line[c].j_new = 0.0;
-        }
-        for (int32_t i = 0; i < active; i++) {
-            system->line[system->place[i]].j_new = system->right[n + i];
-            most = cr_max(most, fabs(system->right[n + i]));
-        }
-        int32_t flips = 0;
-        for (int32_t c = 0; c < system->m; c++) {
-            cr_events_impulse_line* line = &system->line[c];
-            int wrong;
-            if (line->active) {
-                wrong = line->j_new < -nothing * most;
-            } else {
-                const double mean = system->pair[system->row[c].pair].sum;
-                const double rate = gap_rate(system, c, system->trial) - line->eps * mean;
-                wrong = rate < -nothing * speed;
-            }
-            if (wrong && (step < LCP_FREE || flips == 0)) {
-                line->active = !line->active;
-            }
-            flips += wrong != 0;
-        }
-        if (flips == 0) {
-            for (int32_t c = 0; c < system->m; c++) { // a tiny negative one is none
-                system->line[c].j_new = cr_max(system->line[c].j_new, 0.0);
-            }
-            return 1;
-        }
-    }
-    return 0;
-}
-
-// |F1| at velocities u with impulses j + t (j_new - j), relative to the momentum that changes; rub
-// and b are those of u afterwards.
-static double residual(cr_events_impulse_system* system, const double* u, double t, double stick)
-{
-    double scale = 0.0, size = 0.0, whole = 0.0, speed = 0.0;
-    cr_events_impulse_rub(system, u, stick);
-    momentum_change(system, u);
-    for (int32_t i = 0; i < system->n; i++) {
-        const double mass =
-            i % 6 < 3 ? system->inertia[i / 6].m[i % 6][i % 6] : system->mass[i / 6];
-        whole = cr_max(whole, mass * fabs(u[i]));
-        speed = cr_max(speed, fabs(u[i]));
-        scale = cr_max(scale, fabs(system->force[i]));
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        const cr_events_impulse_line* line = &system->line[c];
-        const double j = line->j + t * (line->j_new - line->j);
-        scale = cr_max(scale, j);
-        whole = cr_max(whole, line->mu * j * line->weight * speed); // by the round-off of a slip
-        for (int k = 0; k < 12; k++) {
-            const int32_t b = system->row[c].side[k / 6];
-            if (b >= 0) {
-                system->force[6 * b + k % 6] -= j * line->b[k];
-            }
-        }
-    }
-    for (int32_t i = 0; i < system->n; i++) {
-        size += system->force[i] * system->force[i];
-    }
-    scale += round_off / good * whole; // a slow touch of fast bodies is known no better
-    return scale > 0.0 ? sqrt(size) / scale : 0.0;
-}
-
-// A step that would turn a slip round goes only to where it is least: there it may stick.
-static double reversal(const cr_events_impulse_system* system, double stick)
-{
-    double t = 1.0;
-    for (int32_t c = 0; c < system->m; c++) {
-        const cr_events_impulse_line* line = &system->line[c];
-        if (!(line->mu > 0.0 && line->j_new > 0.0) || !(cr_vec3_norm(line->tau) > stick)) {
-            continue;
-        }
-        const cr_vec3 n = system->row[c].at.n;
-        cr_vec3 d = cr_events_impulse_slip(system, c, system->du);
-        d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
-        const cr_vec3 end = cr_vec3_add(line->tau, d);
-        if (cr_vec3_dot(line->tau, end) < 0.0 && cr_vec3_norm(end) > stick) {
-            t = cr_min(t, -cr_vec3_dot(line->tau, d) / cr_vec3_norm2(d));
-        }
-    }
-    return t;
-}
-
-static void take_step(cr_events_impulse_system* system, double t)
-{
-    for (int32_t i = 0; i < system->n; i++) {
-        system->u[i] += t * system->du[i];
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        cr_events_impulse_line* line = &system->line[c];
-        line->j += t * (line->j_new - line->j);
-    }
-}
-
-// Newton on the whole, from u and j. After a full step F2 holds exactly, being linear, and only the
-// friction is left to be met.
-static int solve_rubbing(cr_events_impulse_system* system, double stick)
-{
-    double last = HUGE_VAL;
-    int32_t turns = 0;
-    const int32_t most_turns = 4 + 2 * system->m;
-    cr_events_impulse_rub(system, system->u, stick);
-    for (int32_t step = 0; step < NEWTON_STEPS; step++) {
-        if (!solve_lcp(system)) {
-            return 0;
-        }
-        const double turn = turns < most_turns ? reversal(system, stick) : 1.0;
-        if (turn < 1.0) {
-            turns++;
-            take_step(system, turn);
-            last = HUGE_VAL;
-            cr_events_impulse_rub(system, system->u, stick);
-            continue;
-        }
-        double t = 1.0, off = HUGE_VAL;
-        for (int32_t i = 0; i < HALVINGS; i++, t *= 0.5) {
-            for (int32_t k = 0; k < system->n; k++) {
-                system->du[k] = (i ? 0.5 : 1.0) * system->du[k];
-            }
-            for (int32_t k = 0; k < system->n; k++) {
-                system->right[k] = system->u[k] + system->du[k];
-            }
-            off = residual(system, system->right, t, stick);
-            if (off < last || step < 2) {
-                break;
-            }
-            if (t == 1.0 && off < good) {
-                break; // round-off: it is where it is
-            }
-        }
-        for (int32_t k = 0; k < system->n; k++) {
-            system->u[k] += system->du[k];
-        }
-        for (int32_t c = 0; c < system->m; c++) {
-            cr_events_impulse_line* line = &system->line[c];
-            line->j += t * (line->j_new - line->j);
-        }
-        if (t == 1.0 && (off < solved || (off < good && !(off < 0.3 * last)))) {
-            return 1;
-        }
-        last = off;
-    }
-    return 0;
-}
-
-static void start(cr_events_impulse_system* system)
-{
-    memcpy(system->u, system->before, (size_t)system->n * sizeof(double));
-    for (int32_t c = 0; c < system->m; c++) {
-        system->line[c].j = 0.0;
-        system->line[c].active = 1;
-    }
-}
-
-static int solve_smooth(cr_events_impulse_system* system)
-{
-    int ok = 1;
-    double rubs = 0.0;
-    for (int32_t c = 0; c < system->m; c++) {
-        memcpy(system->line[c].b, system->line[c].a, sizeof system->line[c].b);
-        rubs = cr_max(rubs, system->line[c].mu);
-    }
-    // one linear problem, and once more for its round-off; without friction by the same factor
-    for (int i = 0; i < 2 && ok; i++) {
-        ok = solve_lcp(system);
-        if (ok) {
-            take_step(system, 1.0);
-        }
-        system->known = ok && i == 0 && !(rubs > 0.0);
-    }
-    return ok;
-}
-
-// From sticking below any speed down to `stick`.
-static int solve_eased(cr_events_impulse_system* system, double stick)
-{
-    double eased = stick;
-    cr_events_impulse_rub(system, system->u, stick);
-    for (int32_t c = 0; c < system->m; c++) {
-        eased = cr_max(eased, 2.0 * cr_vec3_norm(system->line[c].tau));
-    }
-    while (eased > stick) {
-        if (!solve_rubbing(system, eased)) {
-            return 0;
-        }
-        eased *= ease;
-    }
-    return solve_rubbing(system, stick);
-}
-
-static void keep(cr_events_impulse_system* system, int back)
-{
-    const size_t size = (size_t)system->n * sizeof(double);
-    memcpy(back ? system->u : system->kept, back ? system->kept : system->u, size);
-    for (int32_t c = 0; c < system->m; c++) {
-        cr_events_impulse_line* line = &system->line[c];
-        *(back ? &line->j : &line->j_kept) = back ? line->j_kept : line->j;
-    }
-}
-
-// With the friction of the impulses found last each problem is one of a convex function, which can
-// be solved; where a slip jams, the impulses grow from one to the next until it sticks. From time
-// to time Newton tries to finish.
-static int solve_lagged(cr_events_impulse_system* system, double stick)
-{
-    for (int32_t step = 1; step <= LAGGED_STEPS; step++) {
-        cr_events_impulse_rub(system, system->u, stick);
-        system->lagged = 1;
-        const int ok = solve_lcp(system);
-        system->lagged = 0;
-        if (!ok) {
-            return 0;
-        }
-        take_step(system, reversal(system, stick));
-        if (step % 4 == 0) {
-            keep(system, 0);
-            if (solve_rubbing(system, stick)) {
-                return 1;
-            }
-            keep(system, 1);
-        }
-    }
-    return 0;
-}
-
-static int solve(cr_events_impulse_system* system, int32_t rubs, double stick)
-{
-    start(system);
-    if (!solve_smooth(system)) {
-        return 0;
-    }
-    if (!rubs || solve_rubbing(system, stick)) {
-        return 1;
-    }
-    start(system);
-    if (solve_smooth(system) && solve_eased(system, stick)) {
-        return 1;
-    }
-    start(system);
-    return solve_smooth(system) && solve_lagged(system, stick);
 }
 
 // Kinetic energy after less before, relative to before.
@@ -599,7 +279,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
     const double stick = events->task->friction_speed;
     double lo = 0.0, hi = 1.0, at_hi = gain(system), at_lo = 0.0;
     set_bounce(system, 0.0);
-    if (!solve(system, impact->rubs, stick)) {
+    if (!cr_events_solve(system, stick)) {
         return 0;
     }
     at_lo = gain(system);
@@ -613,7 +293,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
         double next = i % 3 == 2 ? 0.5 * (lo + hi) : lo - at_lo * (hi - lo) / (at_hi - at_lo);
         next = next > lo && next < hi ? next : 0.5 * (lo + hi);
         set_bounce(system, next);
-        if (!solve_rubbing(system, stick) && !solve(system, impact->rubs, stick)) {
+        if (!cr_events_solve(system, stick)) {
             return 0;
         }
         at = gain(system);
@@ -633,7 +313,7 @@ static int tame(const cr_events* events, cr_events_impulse_system* system, cr_ev
     // it jumps: the last one below will do
     impact->tame = lo;
     set_bounce(system, lo);
-    return solve(system, impact->rubs, stick) && gain(system) <= energy_round_off;
+    return cr_events_solve(system, stick) && gain(system) <= energy_round_off;
 }
 
 static int stands_still(const cr_events_impulse_system* system)
@@ -656,28 +336,6 @@ static int all_finite(const cr_events_impulse_system* system)
     return 1;
 }
 
-// One more step of Newton, for the friction to the last digit. Where a contact sticks, rub says
-// what it holds, and its value at a rounded slip is known worse by 1/stick than by the load: so it
-// is taken from the linear problem, drub = (weight - fall tau tau^T) dtau.
-static void polish(cr_events_impulse_system* system, double stick)
-{
-    cr_events_impulse_rub(system, system->u, stick);
-    if (!solve_lcp(system)) {
-        return;
-    }
-    for (int32_t c = 0; c < system->m; c++) {
-        cr_events_impulse_line* line = &system->line[c];
-        const cr_vec3 n = system->row[c].at.n;
-        cr_vec3 d = cr_events_impulse_slip(system, c, system->du);
-        d = cr_vec3_add_scaled(d, -cr_vec3_dot(n, d), n);
-        line->rub = cr_vec3_add_scaled(line->rub, line->weight, d);
-        line->rub =
-            cr_vec3_add_scaled(line->rub, -line->fall * cr_vec3_dot(line->tau, d), line->tau);
-        set_push(line);
-    }
-    take_step(system, 1.0);
-}
-
 // u = before + M^-1 sum j b, so that what one body gains another loses, to the last digit.
 static int settle(cr_events_impulse_system* system)
 {
@@ -686,6 +344,8 @@ static int settle(cr_events_impulse_system* system)
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
         line->active = line->active && line->j > 0.0;
+        line->rub = line->dual;
+        cr_events_impulse_push(line);
         for (int k = 0; line->active && k < 12; k++) {
             const int32_t b = system->row[c].side[k / 6];
             if (b >= 0) {
@@ -734,7 +394,7 @@ carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact
         return status;
     }
     const double stick = events->task->friction_speed;
-    int ok = solve(&system, impact->rubs, stick);
+    int ok = cr_events_solve(&system, stick);
     if (ok && impact->rubs && stands_still(&system) && gain(&system) > energy_round_off) {
         ok = tame(events, &system, impact);
     }
@@ -742,9 +402,6 @@ carom_status cr_events_impulse_solve(cr_events* events, cr_events_impact* impact
         impact->rubs = 0;
         events->report.unrubbed++;
         return cr_events_impulse_solve(events, impact);
-    }
-    if (ok && impact->rubs) {
-        polish(&system, stick);
     }
     if (!ok || !settle(&system) || !all_finite(&system)) {
         return CAROM_ERR_NO_CONVERGENCE;

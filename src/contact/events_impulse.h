@@ -19,19 +19,25 @@ typedef struct cr_events_impulse_line {
     double approach;  // m/s, gap rate of given points
     double bounce;    // m/s, what a.u + approach has to become
     double eps, mu;
-    double j, j_new, j_kept;
-    double weight, fall; // rub = weight tau, drub = (weight - fall tau tau^T) dtau
-    cr_vec3 tau, rub;
+    double j;
+    double slack;        // m/s, the gap rate of an interior point, whose impulses are all positive
+    double soft;         // slack / j there, what the row gives way by; else 0
+    double give;         // 1/(eps + soft), see events_linear.c
+    double shared;       // eps/(eps + soft)
+    double weight, fall; // of the law: rub = weight tau, drub = (weight - fall tau tau^T) dtau
+    cr_vec3 tau;
+    cr_vec3 rub;  // that b is of: the law's, or dual; drub = (weight - fall/weight rub tau^T) dtau
+    cr_vec3 dual; // an unknown of its own while it is solved for, at most 1 long
     int32_t active;
 } cr_events_impulse_line;
 
 // What eliminating the rows of two bodies adds to their velocities' matrix, see events_linear.c.
 typedef struct cr_events_pair_block {
     int32_t side[2]; // members, -1: given; rows may name them the other way round
-    int32_t active;  // rows
     double least;    // no row is stiffer than its reciprocal
     double eps;      // the largest
     double share;    // of the sum of the rows that each feels
+    double shared;   // sum of the rows' own
     double sum;      // of something over the rows
     double a[12], b[12];
     double k[144];
@@ -39,9 +45,7 @@ typedef struct cr_events_pair_block {
 
 typedef struct cr_events_impulse_system {
     int32_t n, m, pairs;
-    int32_t lagged; // nonzero: friction by the old impulses, which makes the matrix symmetric
     int32_t active; // rows in the matrix that is factored
-    int32_t known;  // nonzero: those that are active now are in it
     double unit;    // kg
     cr_events* events;
     const cr_events_member* member;
@@ -62,6 +66,8 @@ typedef struct cr_events_impulse_system {
 // Takes the scratch and fills everything that depends on the geometry alone.
 carom_status cr_events_impulse_prepare(cr_events* events, const cr_events_impact* impact,
                                        cr_events_impulse_system* system);
+// b = a - mu Gamma^T rub
+void cr_events_impulse_push(cr_events_impulse_line* line);
 // tau, rub, weight, fall and b of every row at velocities u, for slips below `stick` sticking.
 void cr_events_impulse_rub(cr_events_impulse_system* system, const double* u, double stick);
 // events_linear.c: the Jacobian. Its pattern; CAROM_ERR_MEMORY or CAROM_OK.
@@ -72,10 +78,15 @@ int cr_events_linear_factor(cr_events_impulse_system* system);
 // right becomes Jac^-1 right, Jac^-T right; false when there is no such thing.
 int cr_events_linear_solve(cr_events_impulse_system* system);
 int cr_events_linear_solve_transposed(cr_events_impulse_system* system);
-// The mean of x [active] over the rows of a pair: into pair->sum.
-void cr_events_linear_means(cr_events_impulse_system* system, const double* x);
+// As with E' for E: near enough for a step that others follow.
+void cr_events_linear_solve_roughly(cr_events_impulse_system* system);
+// out -= E y, over the active rows.
+void cr_events_linear_shift(cr_events_impulse_system* system, const double* y, double* out);
 // m/s, of velocities u without that of given points
 cr_vec3 cr_events_impulse_slip(const cr_events_impulse_system* system, int32_t c, const double* u);
+// events_solve.c: from u and j on to velocities, impulses and dual friction that solve F1 and F2
+// with j >= 0; false when there are none to be found.
+int cr_events_solve(cr_events_impulse_system* system, double stick);
 // out = M v
 void cr_events_impulse_times_mass(const cr_events_impulse_system* system, const double* v,
                                   double* out);

@@ -106,10 +106,17 @@ typedef struct cr_events_impact {
     int32_t support; // nonzero
     double time;     // s
     int32_t member_begin, member_end, row_begin, row_end, pair_count;
-    int32_t rubs;  // nonzero: with friction
-    int32_t tamed; // nonzero: restitution * tame, with tame such that the energy is kept
+    int32_t hit_end; // rows before it hit: the time is where their mean gap is 0; the rest touches
+    int32_t rubs;    // nonzero: with friction
+    int32_t tamed;   // nonzero: restitution * tame, with tame such that the energy is kept
     double tame;
 } cr_events_impact;
+
+// Whether it has to be asked whether a body rests on something before anything happens to it.
+static inline int cr_events_unasked(const cr_events_body* body)
+{
+    return body->touching && !body->asked && body->impacts == 0;
+}
 
 // A direction that is locked feels nothing.
 static inline cr_vec3 cr_events_unlocked(cr_vec3 a, int32_t lock)
@@ -147,7 +154,7 @@ struct cr_events {
     CR_ARRAY(int32_t) graph; // of the bodies of a large impact
     cr_block_matrix matrix;  // of it
     cr_block_factor* factor; // of it; NULL: there was none yet
-    CR_ARRAY(double) bar; // scratch of the reverse
+    CR_ARRAY(double) bar;    // scratch of the reverse
     CR_ARRAY(cr_events_row_bars) row_bar;
     cr_events_report report;
 };
@@ -183,6 +190,8 @@ double cr_events_path_gap_rate(const cr_closest* at, const cr_vec3 x[4], const c
 // last place, whatever the time of a slow impact is then known to.
 double cr_events_path_far(const cr_vec3 x[4]);
 #define CR_EVENTS_GAP_NOISE (32 * 0x1p-53)
+// Whether a pair at this gap touches: the sign of a gap near 0 is round-off.
+int cr_events_path_touches(const cr_events* events, const cr_events_near* near, double gap);
 // Sets near->start and near->rests. False when nothing can come of it in the step.
 int cr_events_path_first(cr_events* events, cr_events_near* near);
 // The time of impact, from the later of the two bodies' last impacts on; HUGE_VAL: none.
@@ -191,13 +200,16 @@ double cr_events_path_search(cr_events* events, cr_events_near* near);
 // events_group.c: who takes part. Appends members and rows; not CAROM_OK: CAROM_ERR_MEMORY, or
 // CAROM_ERR_NO_CONVERGENCE when there is nothing to it.
 enum {
-    CR_EVENTS_GROUP_BODIES = 24,
-    CR_EVENTS_GROUP_PAIRS = 48,
-    CR_EVENTS_GROUP_ROWS = 256,
+    CR_EVENTS_GROUP_BODIES = 256,
+    CR_EVENTS_GROUP_PAIRS = 768,
+    CR_EVENTS_GROUP_ROWS = 4096,
     CR_EVENTS_GROUP_UNSEEN = -2, // the row of a near pair that no group looks at
 };
-// The pair `first` at its toi, and all that hit together with it.
-carom_status cr_events_group_make(cr_events* events, int32_t first, cr_events_impact* impact);
+// The pair `first` at its toi, and all that hit together with it; solved, with all contacts of no
+// restitution that touch then and would close because of it. *ask: a body of whom it has to be
+// known first what it rests on, then nothing is solved; -1: nobody.
+carom_status cr_events_group_hit(cr_events* events, int32_t first, cr_events_impact* impact,
+                                 int32_t* ask);
 // What body rests on at the start of the step, and they on, with accelerations for velocities.
 carom_status cr_events_group_support(cr_events* events, int32_t body, cr_events_impact* impact);
 

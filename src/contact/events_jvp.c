@@ -253,10 +253,10 @@ static double mean_gap(const forward* f, const cr_events_impact* impact,
                        const cr_events_impulse_tangents* d, double* rate)
 {
     const cr_events* events = f->events;
-    const double share = 1.0 / (impact->row_end - impact->row_begin);
+    const double share = 1.0 / (impact->hit_end - impact->row_begin);
     double sum = 0.0;
     *rate = 0.0;
-    for (int32_t i = impact->row_begin; i < impact->row_end; i++) {
+    for (int32_t i = impact->row_begin; i < impact->hit_end; i++) {
         const cr_events_row* row = &events->row.items[i];
         const int32_t c = i - impact->row_begin;
         for (int k = 0; k < 4; k++) {

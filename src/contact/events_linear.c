@@ -1,11 +1,11 @@
 // The linear systems of an impact, by block elimination to the graph of its bodies:
 //     [ N   -B ] [du]   [r1]       N = M + friction
-//     [ A    E ] [j ] = [r2],      (E j)_c = eps_c (j_c - mean of j over the rows of its pair)
-// E couples the rows of one pair of bodies only. With E' close to it and easy to invert,
-//     K = N + B E'^-1 A,      du = K^-1 (r1 + B E'^-1 r2),      j = E'^-1 (r2 - A du),
-// K having a 6 x 6 block per body and per pair. E has no inverse: it leaves alone what the rows of a
-// pair do together. E' gives way there a little, and where eps is 0; the residual of the system
-// itself, solved for again, takes that back.
+//     [ A    E ] [dj] = [r2],      (E x)_c = (eps_c + soft_c) x_c - eps_c mean of x over its pair
+// E couples the rows of one pair of bodies only. With E' close to it,
+//     K = N + B E'^-1 A,      du = K^-1 (r1 + B E'^-1 r2),      dj = E'^-1 (r2 - A du),
+// K having a 6 x 6 block per body and per pair. E may have no inverse: eps leaves alone what the
+// rows of a pair do together. E' gives way there a little, and where eps is 0; the residual of the
+// system itself, solved for again, takes that back.
 #include "contact/events_impulse.h"
 #include "math/dense.h"
 #include <string.h>
@@ -78,11 +78,11 @@ static void orient(const double* a, int flip, double out[12])
     memcpy(out + (flip ? 0 : 6), a + 6, 6 * sizeof *a);
 }
 
-// block += mu j Gamma^T (weight (1 - n n^T) - fall tau tau^T) Gamma
+// block += mu j Gamma^T (weight (1 - n n^T) - fall/weight rub tau^T) Gamma
 static void add_friction(const cr_events_impulse_line* line, cr_vec3 n, int flip, double* block)
 {
     cr_mat3 d = cr_mat3_scale(-line->weight, cr_mat3_outer(n, n));
-    d = cr_mat3_add_scaled(d, -line->fall, cr_mat3_outer(line->tau, line->tau));
+    d = cr_mat3_add_scaled(d, -line->fall / line->weight, cr_mat3_outer(line->rub, line->tau));
     double gamma[3][12];
     for (int i = 0; i < 3; i++) {
         d.m[i][i] += line->weight;
@@ -97,14 +97,9 @@ static void add_friction(const cr_events_impulse_line* line, cr_vec3 n, int flip
     }
 }
 
-static const double* push_of(const cr_events_impulse_system* system, int32_t c)
-{
-    return system->lagged ? system->line[c].a : system->line[c].b;
-}
-
 static void add_row(cr_events_impulse_system* system, int32_t c)
 {
-    const cr_events_impulse_line* line = &system->line[c];
+    cr_events_impulse_line* line = &system->line[c];
     const cr_events_row* row = &system->row[c];
     cr_events_pair_block* pair = &system->pair[row->pair];
     const int flip = row->side[0] != pair->side[0];
@@ -116,14 +111,16 @@ static void add_row(cr_events_impulse_system* system, int32_t c)
     }
     double a[12], b[12];
     orient(line->a, flip, a);
-    orient(push_of(system, c), flip, b);
-    const double stiffness = 1.0 / cr_max(line->eps, pair->least);
-    add_outer(stiffness, b, a, pair->k);
+    orient(line->b, flip, b);
+    const double eps = cr_max(line->eps, pair->least);
+    line->give = 1.0 / (eps + line->soft);
+    line->shared = eps * line->give;
+    add_outer(line->give, b, a, pair->k);
     for (int k = 0; k < 12; k++) {
-        pair->a[k] += stiffness * a[k];
-        pair->b[k] += b[k];
+        pair->a[k] += line->give * a[k];
+        pair->b[k] += line->shared * b[k];
     }
-    pair->active++;
+    pair->shared += line->shared;
     pair->eps = cr_max(pair->eps, line->eps);
 }
 
@@ -136,8 +133,8 @@ static double lighter_mass(const cr_events_impulse_system* system, const int32_t
     return mass;
 }
 
-// E' = D (1 - 1 1^T / s) has the inverse (1 + 1 1^T / (s - active)) D^-1, D = max(eps, least). s is
-// a little more than the number of rows.
+// E' = D - e 1^T / s, e = max(eps, least), D = e + soft, has the inverse
+//     D^-1 + q 1^T D^-1 / (s - sum q),    q = e / D.    s is a little more than the number of rows.
 static void gather_pairs(cr_events_impulse_system* system)
 {
     for (int32_t p = 0; p < system->pairs; p++) {
@@ -153,7 +150,7 @@ static void gather_pairs(cr_events_impulse_system* system)
         const double eps = cr_max(pair->eps, pair->least);
         const double give = cr_min(1.0, soft_mean / stiffest * pair->least / eps);
         const double size = system->size[p];
-        pair->share = 1.0 / (size * (1.0 + give) - pair->active);
+        pair->share = 1.0 / (size * (1.0 + give) - pair->shared);
         add_outer(pair->share, pair->b, pair->a, pair->k);
     }
 }
@@ -222,8 +219,9 @@ int cr_events_linear_factor(cr_events_impulse_system* system)
     assemble(system);
     system->active = active;
     const carom_status status =
-        system->n > CR_EVENTS_DENSE ? cr_block_factor_lu(system->events->factor, &system->events->matrix)
-                          : cr_dense_lu(system->n, system->matrix, system->pivot);
+        system->n > CR_EVENTS_DENSE
+            ? cr_block_factor_lu(system->events->factor, &system->events->matrix)
+            : cr_dense_lu(system->n, system->matrix, system->pivot);
     return status == CAROM_OK;
 }
 
@@ -240,42 +238,52 @@ static void solve_bodies(cr_events_impulse_system* system, int transposed, doubl
     }
 }
 
+typedef enum weights { PLAIN, BY_EPS, BY_SHARED } weights;
+
 // Sums over the rows of each pair, of the active ones' x: into pair->sum.
-static void sum_pairs(cr_events_impulse_system* system, const double* x, int by_eps)
+static void sum_pairs(cr_events_impulse_system* system, const double* x, weights by)
 {
     for (int32_t p = 0; p < system->pairs; p++) {
         system->pair[p].sum = 0.0;
     }
     for (int32_t i = 0; i < system->active; i++) {
+        const cr_events_impulse_line* line = &system->line[system->place[i]];
+        const double weight = by == PLAIN ? 1.0 : by == BY_EPS ? line->eps : line->shared;
+        system->pair[system->row[system->place[i]].pair].sum += weight * x[i];
+    }
+}
+
+// y := E'^-1 y
+static void divide_rows(cr_events_impulse_system* system, double* y)
+{
+    for (int32_t i = 0; i < system->active; i++) {
+        y[i] *= system->line[system->place[i]].give;
+    }
+    sum_pairs(system, y, PLAIN);
+    for (int32_t i = 0; i < system->active; i++) {
         const int32_t c = system->place[i];
-        system->pair[system->row[c].pair].sum += (by_eps ? system->line[c].eps : 1.0) * x[i];
+        const cr_events_pair_block* pair = &system->pair[system->row[c].pair];
+        y[i] += system->line[c].shared * pair->share * pair->sum;
     }
 }
 
-void cr_events_linear_means(cr_events_impulse_system* system, const double* x)
+// y := E'^-T y
+static void divide_rows_transposed(cr_events_impulse_system* system, double* y)
 {
-    sum_pairs(system, x, 0);
-    for (int32_t p = 0; p < system->pairs; p++) {
-        system->pair[p].sum /= system->size[p];
+    sum_pairs(system, y, BY_SHARED);
+    for (int32_t i = 0; i < system->active; i++) {
+        const int32_t c = system->place[i];
+        const cr_events_pair_block* pair = &system->pair[system->row[c].pair];
+        y[i] = (y[i] + pair->share * pair->sum) * system->line[c].give;
     }
 }
 
-// y := E'^-1 y, or by the transpose
-static void divide_rows(cr_events_impulse_system* system, int transposed, double* y)
+static void divide(cr_events_impulse_system* system, int transposed, double* y)
 {
-    for (int when = 0; when < 2; when++) {
-        if (when == transposed) {
-            for (int32_t i = 0; i < system->active; i++) {
-                const int32_t c = system->place[i];
-                y[i] /= cr_max(system->line[c].eps, system->pair[system->row[c].pair].least);
-            }
-            continue;
-        }
-        sum_pairs(system, y, 0);
-        for (int32_t i = 0; i < system->active; i++) {
-            const cr_events_pair_block* pair = &system->pair[system->row[system->place[i]].pair];
-            y[i] += pair->share * pair->sum;
-        }
+    if (transposed) {
+        divide_rows_transposed(system, y);
+    } else {
+        divide_rows(system, y);
     }
 }
 
@@ -283,19 +291,24 @@ static void divide_rows(cr_events_impulse_system* system, int transposed, double
 static void take_rows(cr_events_impulse_system* system, int transposed, const double* y,
                       double* out)
 {
-    sum_pairs(system, y, transposed);
+    sum_pairs(system, y, transposed ? BY_EPS : PLAIN);
     for (int32_t i = 0; i < system->active; i++) {
         const int32_t c = system->place[i], p = system->row[c].pair;
         const double mean = system->pair[p].sum / system->size[p], eps = system->line[c].eps;
-        out[i] -= transposed ? eps * y[i] - mean : eps * (y[i] - mean);
+        out[i] -= (eps + system->line[c].soft) * y[i] - (transposed ? 1.0 : eps) * mean;
     }
+}
+
+void cr_events_linear_shift(cr_events_impulse_system* system, const double* y, double* out)
+{
+    take_rows(system, 0, y, out);
 }
 
 // The way from rows to bodies is b, and that from bodies to rows a; transposed they change places.
 static const double* way(const cr_events_impulse_system* system, int32_t c, int to_rows,
                          int transposed)
 {
-    return to_rows != transposed ? system->line[c].a : push_of(system, c);
+    return to_rows != transposed ? system->line[c].a : system->line[c].b;
 }
 
 static void spread(const cr_events_impulse_system* system, int transposed, double factor,
@@ -328,7 +341,7 @@ static void collect(const cr_events_impulse_system* system, int transposed, doub
     }
 }
 
-// force += mu j Gamma^T (weight (1 - n n^T) - fall tau tau^T) Gamma x
+// force += mu j Gamma^T (weight (1 - n n^T) - fall/weight rub tau^T) Gamma x
 static void apply_friction(const cr_events_impulse_system* system, int32_t c, const double* x,
                            double* force)
 {
@@ -336,7 +349,7 @@ static void apply_friction(const cr_events_impulse_system* system, int32_t c, co
     const cr_vec3 n = system->row[c].at.n, slip = cr_events_impulse_slip(system, c, x);
     cr_vec3 rub = cr_vec3_add_scaled(slip, -cr_vec3_dot(n, slip), n);
     rub = cr_vec3_add_scaled(cr_vec3_scale(line->weight, rub),
-                             -line->fall * cr_vec3_dot(line->tau, slip), line->tau);
+                             -line->fall / line->weight * cr_vec3_dot(line->tau, slip), line->rub);
     const double d[3] = {rub.x, rub.y, rub.z}, load = line->mu * line->j;
     for (int k = 0; k < 12; k++) {
         const int32_t b = system->row[c].side[k / 6];
@@ -346,7 +359,7 @@ static void apply_friction(const cr_events_impulse_system* system, int32_t c, co
     }
 }
 
-// out -= N x. N is symmetric: its friction is the derivative of a potential at given loads.
+// out -= N x. With the law's rub N is symmetric, so that it is its own transpose.
 static void take_bodies(cr_events_impulse_system* system, const double* x, double* out)
 {
     double* force = system->work;
@@ -378,11 +391,11 @@ static void solve_once(cr_events_impulse_system* system, int transposed, double*
     double *x = right, *y = right + system->n;
     double* load = system->work;
     memcpy(load, y, (size_t)system->active * sizeof *load);
-    divide_rows(system, transposed, load);
+    divide(system, transposed, load);
     spread(system, transposed, 1.0, load, x);
     solve_bodies(system, transposed, x);
     collect(system, transposed, -1.0, x, y);
-    divide_rows(system, transposed, y);
+    divide(system, transposed, y);
 }
 
 static int solve(cr_events_impulse_system* system, int transposed)
@@ -423,6 +436,11 @@ static int solve(cr_events_impulse_system* system, int transposed)
         more[i] = -more[i];
     }
     return last[0] <= usable * (largest(sum, n) + asked);
+}
+
+void cr_events_linear_solve_roughly(cr_events_impulse_system* system)
+{
+    solve_once(system, 0, system->right);
 }
 
 int cr_events_linear_solve(cr_events_impulse_system* system)

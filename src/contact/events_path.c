@@ -541,9 +541,9 @@ static int stopped(const cr_events* events, const cr_events_near* near)
     return 1;
 }
 
-static int touching(const cr_events* events, const cr_events_near* near, const look* l)
+int cr_events_path_touches(const cr_events* events, const cr_events_near* near, double gap)
 {
-    return !(l->gap > touches * cr_events_path_tolerance(events, near)) || stopped(events, near);
+    return !(gap > touches * cr_events_path_tolerance(events, near)) || stopped(events, near);
 }
 
 int cr_events_path_first(cr_events* events, cr_events_near* near)
@@ -559,7 +559,7 @@ int cr_events_path_first(cr_events* events, cr_events_near* near)
     near->start = l.gap;
     if (l.gap <= cr_events_path_tolerance(events, near)) {
         near->rests = fabs(l.rate) < gain(events, near, l.at.n, 1);
-        if (near->rests && touching(events, near, &l)) {
+        if (near->rests && cr_events_path_touches(events, near, l.gap)) {
             return 0;
         }
     }
@@ -591,7 +591,7 @@ double cr_events_path_search(cr_events* events, cr_events_near* near)
         near->start = l.gap;
         fresh = fresh || l.gap > cr_events_path_tolerance(events, near);
     }
-    if (touching(events, near, &l)) {
+    if (cr_events_path_touches(events, near, l.gap)) {
         const double threshold = cr_events_path_threshold(events, near, l.at.n);
         // the rate is near enough to sort out what rests
         if (!(-l.rate > 0.5 * threshold)) {

@@ -434,6 +434,30 @@ static void test_cradle(void)
     }
 }
 
+// A row of balls that hardly bounce: what is hit hands its momentum to all in one impact.
+static void test_what_touches_is_hit_together(void)
+{
+    for (int count = 3; count <= MOST_BODIES; count++) {
+        world* w = world_make(0.01);
+        for (int i = 0; i < count; i++) {
+            const double x = i * 0.2 - (i == 0 ? 0.005 : 0.0);
+            add_sphere(w, 1 + i % 3, 0.1, (cr_vec3){x, 0, 0}, (cr_vec3){i == 0 ? 1.0 : 0.0, 0, 0});
+        }
+        add_candidates(w, 0.0, 0);
+        const double before = w->set.mass[0] * w->v[0];
+        double mass = 0.0;
+        for (int i = 0; i < count; i++) {
+            mass += w->set.mass[i];
+        }
+        step(w);
+        CHECK(w->report.impacts == 1 && w->report.most == 1);
+        for (int i = 0; i < count; i++) {
+            CHECK_NEAR(w->v[3 * i], before / mass, 1e-14);
+        }
+        world_release(w);
+    }
+}
+
 // A box whose corner hits the ground: no torque about the corner, no energy from nowhere.
 static void test_a_corner_hits_the_ground(void)
 {
@@ -1120,6 +1144,31 @@ static void test_reverse_supported_by_what_was_hit(void)
     }
 }
 
+// A ball hits the first of balls that touch, in a row with bends, the last over the ground.
+static void test_reverse_what_touches(void)
+{
+    for (int i = 0; i < 12; i++) {
+        world* w = world_make(0.02);
+        w->friction_speed = 1e-2;
+        add_ground(w, CR_BODY_FIXED, 0, 0.01);
+        cr_vec3 x = {0.1, 0.2, 0.11 - 1e-4}; // all of them drift apart, and what hits is faster
+        const int count = 3 + i / 3;
+        for (int k = 0; k < count; k++) {
+            const cr_vec3 drift = {0.1 + 0.01 * x.x, 0.2 + 0.01 * x.y, 0.01 * x.z};
+            add_sphere(w, 1 + k % 3, 0.1, x, drift);
+            const cr_vec3 way = {0.3 * (k % 2), 0.4 - 0.2 * (k % 3), 1.0};
+            x = cr_vec3_add_scaled(x, (0.2 - 1e-4) / cr_vec3_norm(way), way);
+        }
+        const cr_vec3 off = {0.01, 0.02, 0.03};
+        add_sphere(w, 2, 0.1, cr_vec3_add(x, off), (cr_vec3){0.3, -0.2, -3});
+        add_candidates(w, i % 2 ? 0.05 : 0.01, frictions[i % 3]);
+        run(w);
+        CHECK(w->report.most == 1 && w->report.impacts == 1);
+        check_reverse(w, "what touches", 1e-6, 1e-5);
+        world_release(w);
+    }
+}
+
 // About one axis: then the free directions are all there is to differentiate.
 static void test_reverse_locked(void)
 {
@@ -1175,6 +1224,8 @@ int main(void)
 {
     RUN(test_reverse_several_impacts);
     RUN(test_reverse_locked);
+    RUN(test_reverse_what_touches);
+    RUN(test_what_touches_is_hit_together);
     RUN(test_what_rests_is_no_event);
     RUN(test_what_turns_along_a_gap_is_looked_at_once);
     RUN(test_a_sliding_box_hits_another);
