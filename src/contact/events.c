@@ -53,9 +53,9 @@ static carom_status begin_body(cr_events* events, int32_t i)
                            .mass = task->bodies->mass[f],
                            .extent = task->bodies->extent[f],
                            .inertia = cr_vec3_load(task->bodies->inertia + 3 * f),
-                           .a = cr_events_unlocked(motion->a[f], task->bodies->lock[f]),
                            .torque = motion->torque[f]};
     const cr_mat3 r = motion->r0[f];
+    const cr_vec3 a = cr_events_unlocked(motion->a[f], body.lock);
     const cr_vec3 v = cr_events_unlocked(cr_vec3_load(task->v + 3 * f), body.lock);
     cr_vec3 om = cr_vec3_load(task->om + 3 * f);
     if (body.lock >> 3) {
@@ -68,7 +68,8 @@ static carom_status begin_body(cr_events* events, int32_t i)
                                        .to = task->h,
                                        .q = cr_quat_load(task->q + 4 * f),
                                        .r = r,
-                                       .v = cr_vec3_add_scaled(v, 0.5 * task->h, body.a),
+                                       .v = cr_vec3_add_scaled(v, 0.5 * task->h, a),
+                                       .a = a,
                                        .om = om,
                                        .rate = cr_vec3_scale(1.0 / task->h, motion->turn[f])};
     return cr_array_push(&events->body, body) && cr_array_push(&events->segment, segment)
@@ -285,8 +286,8 @@ static void follow_support(cr_events* events, int32_t index)
         const cr_vec3 more = cr_mat3_tapply(member->pose.r, cr_vec3_sub(after, before));
         const cr_vec3 a = cr_vec3_load(member->after + 3);
         body->spin_up = cr_vec3_add(body->spin_up, cr_vec3_sub(after, before));
-        segment->v = cr_vec3_add_scaled(segment->v, 0.5 * h, cr_vec3_sub(a, body->a));
-        body->a = a;
+        segment->v = cr_vec3_add_scaled(segment->v, 0.5 * h, cr_vec3_sub(a, segment->a));
+        segment->a = a;
         body->torque =
             cr_vec3_add(body->torque, (cr_vec3){body->inertia.x * more.x, body->inertia.y * more.y,
                                                 body->inertia.z * more.z});
@@ -390,6 +391,8 @@ static carom_status part_ways(cr_events* events, const cr_events_impact* impact)
                                      .to = events->task->h,
                                      .u = member->pose.u,
                                      .v = cr_vec3_load(member->after + 3)};
+        const cr_vec3 jump = cr_vec3_sub(segment.v, member->pose.v);
+        segment.a = cr_vec3_add_scaled(old->a, -cr_events_fade(events->task, body->frame, s), jump);
         cr_vec3 om;
         cr_spin_path(body->inertia, s - old->from, old->q, old->om, body->torque, old->rate,
                      &segment.q, &om);
@@ -465,15 +468,15 @@ static void write_target(cr_events* events, const cr_events_body* body)
     const cr_events_segment* segment = &events->segment.items[body->segment];
     const int32_t f = body->frame;
     const double h = task->h, d = h - segment->from;
-    const cr_vec3 half = cr_vec3_scale(0.5, body->a);
+    const cr_vec3 half = cr_vec3_scale(0.5, segment->a);
     cr_vec3 u = cr_vec3_add_scaled(segment->u, d, cr_vec3_add_scaled(segment->v, d, half));
-    cr_vec3 v = cr_vec3_add_scaled(segment->v, d - 0.5 * h, body->a);
+    cr_vec3 v = cr_vec3_add_scaled(segment->v, d - 0.5 * h, segment->a);
     motion->guess[f] = u;
     cr_spin_path(body->inertia, d, segment->q, segment->om, body->torque, segment->rate,
                  &task->q_target[f], &motion->om1[f]);
     if (body->support >= 0) { // what the support took the zone sees in full
         const cr_vec3 a = cr_events_unlocked(motion->a[f], body->lock);
-        const cr_vec3 more = cr_vec3_sub(a, body->a);
+        const cr_vec3 more = cr_vec3_sub(a, events->segment.items[segment->body].a);
         u = cr_vec3_add_scaled(u, h * h, more);
         v = cr_vec3_add_scaled(v, h, more);
     }

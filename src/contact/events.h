@@ -7,10 +7,12 @@
 // velocity, a_c = -(A u-)_c the closing speeds):
 //     M (u+ - u-) - A^T j + mu sum_c j_c Gamma_c^T rub(slip of u+) = 0
 //     0 <= j_c  _|_  (A u+)_c - restitution_c ramp(a_c) a_c >= 0
-// and the paths go on from there. The targets that come of it replace the inertial ones; the zone
-// that follows takes what presses, slides and rests. So an impact's normal, lever and speed are
-// those of the impact and not of a step's end, and the time of impact is differentiated: without
-// that the gradient is wrong by O(1) at every h. See docs/contact.md.
+// and the paths go on from there. Damping is in a: what an impact does to a velocity it does to a's
+// share of damping too, as if the path after it were one that began with the step. The targets that
+// come of it replace the inertial ones; the zone that follows takes what presses, slides and rests.
+// So an impact's normal, lever and speed are those of the impact and not of a step's end, and the
+// time of impact is differentiated: without that the gradient is wrong by O(1) at every h. See
+// docs/contact.md.
 //
 // Pairs of rigid bodies with rigid, kinematic and fixed ones; cloth is left to the zone.
 #pragma once
@@ -41,6 +43,7 @@ typedef struct cr_events_task {
     const cr_vec3* obstacle0;  // [vertex_count] m, fixed and kinematic vertices at time 0
     const cr_vec3* obstacle1;  // [vertex_count] m, the same at time 1; straight in between
     double from, to;           // 0..1, the part of that motion that belongs to this step
+    const double* damping;     // [body_count] 1/s, of velocities; NULL: none
     double friction_speed;     // m/s, slips below it stick
     double bounce_floor;       // 1, impacts slower than this many h * |acceleration| do not bounce
     int32_t max_events;        // of one body; the zone takes the rest

@@ -10,7 +10,7 @@ typedef struct state_bars {
 } state_bars;
 
 typedef struct body_bars {
-    cr_vec3 a, torque; // of the path; of a body that is held in some axes spin_up for torque
+    cr_vec3 a, torque; // of the first path; of a body that is held in some axes spin_up for torque
 } body_bars;
 
 // The scratch of a reverse: all in one block.
@@ -19,6 +19,7 @@ typedef struct reverse {
     const cr_events_task* task;
     const cr_events_bars* out;
     state_bars* segment; // [segments]
+    cr_vec3* pull;       // [segments] of their accelerations
     body_bars* body;     // [bodies]
     double* time;        // [impacts] bar of the time of each
     cr_events_impulse_bars impulse;
@@ -37,7 +38,7 @@ static carom_status take(reverse* r)
         members = m > members ? m : members;
         rows = n > rows ? n : rows;
     }
-    const size_t count = 12 * (size_t)events->segment.count + 6 * (size_t)events->body.count +
+    const size_t count = 15 * (size_t)events->segment.count + 6 * (size_t)events->body.count +
                          (size_t)events->impact.count + members * (12 + 12 + 1) + rows * 24;
     if (count > INT32_MAX || !cr_array_reserve(&events->bar, (int32_t)count) ||
         !cr_array_reserve(&events->row_bar, events->row.count)) {
@@ -47,6 +48,8 @@ static carom_status take(reverse* r)
     memset(at, 0, count * sizeof(double));
     r->segment = (state_bars*)(void*)at;
     at += 12 * events->segment.count;
+    r->pull = (cr_vec3*)(void*)at;
+    at += 3 * events->segment.count;
     r->body = (body_bars*)(void*)at;
     at += 6 * events->body.count;
     r->time = at;
@@ -137,11 +140,12 @@ static void segment_reverse(reverse* r, int32_t index, double s, const state_bar
     cr_vec3 rate = cr_vec3_scale(d, turn), inertia = {0}, torque = {0}, up = {0};
     double d_bar = cr_vec3_dot(turn, segment->rate), left = 0.0; // bar of h - from
     spin_reverse(segment, body, d, in, start, &torque, &inertia, &rate, &up, &d_bar);
-    d_bar += cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
-             cr_vec3_dot(in->v, body->a);
+    d_bar += cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, segment->a)) +
+             cr_vec3_dot(in->v, segment->a);
     cr_vec3_add_to(&start->u, in->u);
     cr_vec3_add_to(&start->v, cr_vec3_add_scaled(in->v, d, in->u));
-    cr_vec3_add_to(&by->a, cr_vec3_add(cr_vec3_scale(0.5 * d * d, in->u), cr_vec3_scale(d, in->v)));
+    cr_vec3_add_to(&r->pull[index],
+                   cr_vec3_add(cr_vec3_scale(0.5 * d * d, in->u), cr_vec3_scale(d, in->v)));
     rate_reverse(r, segment, body, rate, start, &torque, &inertia, &up, &left);
     if (body->lock >> 3) { // up = R^T spin_up
         cr_vec3_add_to(&by->torque, cr_mat3_apply(segment->r, up));
@@ -167,8 +171,8 @@ static double time_bar(const reverse* r, int32_t index, double s, const state_ba
     cr_vec3 none[4] = {{0}};
     double d_bar = cr_vec3_dot(turn, segment->rate);
     spin_reverse(segment, body, d, in, &start, &none[0], &none[1], &none[2], &none[3], &d_bar);
-    return d_bar + cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, body->a)) +
-           cr_vec3_dot(in->v, body->a);
+    return d_bar + cr_vec3_dot(in->u, cr_vec3_add_scaled(segment->v, d, segment->a)) +
+           cr_vec3_dot(in->v, segment->a);
 }
 
 // Reverse of cr_events_spin_up at the start of the step: P R y, y = I^-1 torque.
@@ -243,9 +247,9 @@ static void target_reverse(reverse* r, int32_t index)
     if (body->support >= 0) {
         const cr_vec3 more = cr_vec3_add_scaled(cr_vec3_scale(h, end.v), h * h, end.u);
         cr_vec3_add_to(&out->a[f], cr_events_unlocked(more, body->lock));
-        cr_vec3_add_to(&by->a, cr_vec3_neg(more));
+        cr_vec3_add_to(&r->pull[index], cr_vec3_neg(more)); // of the first segment
     }
-    cr_vec3_add_to(&by->a, cr_vec3_scale(-0.5 * h, end.v)); // v1 = vt(h) - h a/2
+    cr_vec3_add_to(&r->pull[body->segment], cr_vec3_scale(-0.5 * h, end.v)); // v1 = vt(h) - h a/2
     segment_reverse(r, body->segment, h, &end, out->turn[f], &r->segment[body->segment]);
 }
 
@@ -346,6 +350,14 @@ static state_bars member_bars(const reverse* r, const cr_events_impact* impact, 
                         .v = cr_vec3_load(before + 3)};
 }
 
+// Of the next segment's acceleration, a - (v+ - v-) / (T - s), by v-; by v+ its negative.
+static cr_vec3 fading_bar(const reverse* r, const cr_events_impact* impact, int32_t b)
+{
+    const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
+    const int32_t f = r->events->body.items[member->body].frame;
+    return cr_vec3_scale(cr_events_fade(r->task, f, impact->time), r->pull[member->next]);
+}
+
 static carom_status impact_reverse(reverse* r, int32_t index)
 {
     const cr_events_impact* impact = &r->events->impact.items[index];
@@ -357,8 +369,9 @@ static carom_status impact_reverse(reverse* r, int32_t index)
         const state_bars* after = &r->segment[member->next];
         const int32_t lock = r->events->body.items[member->body].lock;
         const cr_vec3 spin_bar = cr_mat3_apply(member->pose.r, after->om);
+        const cr_vec3 v = cr_vec3_sub(after->v, fading_bar(r, impact, b));
         cr_vec3_store(r->after + 6 * b, cr_events_unlocked(spin_bar, lock >> 3));
-        cr_vec3_store(r->after + 6 * b + 3, cr_events_unlocked(after->v, lock));
+        cr_vec3_store(r->after + 6 * b + 3, cr_events_unlocked(v, lock));
         r->impulse.turn[b] = cr_vec3_cross(spin_bar, cr_vec3_load(member->after));
     }
     const carom_status status = cr_events_impulse_reverse(r->events, impact, &r->impulse);
@@ -370,6 +383,10 @@ static carom_status impact_reverse(reverse* r, int32_t index)
     for (int32_t b = 0; b < members; b++) {
         const cr_events_member* member = &r->events->member.items[impact->member_begin + b];
         const int32_t f = r->events->body.items[member->body].frame;
+        const cr_vec3 fading = fading_bar(r, impact, b);
+        const cr_vec3 jump = cr_vec3_sub(cr_vec3_load(member->after + 3), member->pose.v);
+        cr_vec3_accumulate(r->impulse.before + 6 * b + 3, fading);
+        later -= cr_events_fade(r->task, f, impact->time) * cr_vec3_dot(fading, jump);
         const state_bars at = member_bars(r, impact, b);
         later += time_bar(r, member->segment, impact->time, &at, r->out->turn[f]);
     }
@@ -390,7 +407,8 @@ static carom_status impact_reverse(reverse* r, int32_t index)
                         &r->segment[member->segment]);
         // where things are is t0 + u
         cr_vec3_add_to(&r->out->t[body->frame], r->impulse.x[b]);
-        cr_vec3_add_to(&r->body[member->body].a, r->impulse.a[b]);
+        cr_vec3_add_to(&r->pull[member->segment], r->impulse.a[b]);
+        cr_vec3_add_to(&r->pull[member->segment], r->pull[member->next]);
         cr_vec3_accumulate(r->out->inertia + 3 * body->frame, r->impulse.inertia[b]);
         r->out->mass[body->frame] += r->impulse.mass[b];
     }
@@ -405,7 +423,8 @@ static void start_reverse(reverse* r, int32_t index)
     const state_bars* start = &r->segment[index];
     const int32_t f = body->frame;
     const cr_mat3 r0 = r->task->motion->r0[f];
-    cr_vec3_add_to(&r->body[index].a, cr_vec3_scale(0.5 * r->task->h, start->v));
+    cr_vec3_add_to(&r->pull[index], cr_vec3_scale(0.5 * r->task->h, start->v));
+    r->body[index].a = r->pull[index];
     cr_vec3_add_to(&r->out->v[f], cr_events_unlocked(start->v, body->lock));
     cr_vec3_add_to(&r->out->q[f], start->q);
     if (!(body->lock >> 3)) {

@@ -74,7 +74,7 @@ static int add_member(group* g, int32_t body, carom_status* status)
     const double s = g->impact->time;
     const int32_t segment = g->events->body.items[body].segment;
     cr_events_member member = {
-        .body = body, .segment = segment, .a = g->events->body.items[body].a};
+        .body = body, .segment = segment, .a = g->events->segment.items[segment].a};
     member.pose = *cr_events_path_pose(g->events, body, s);
     cr_vec3_store(member.before, cr_events_path_spin(g->events, body, s));
     cr_vec3_store(member.before + 3, member.pose.v);
@@ -287,7 +287,7 @@ static carom_status add_row(group* g, cr_events_near* near)
     for (int side = 0; side < 2; side++) {
         pose[side] = pose_at(g, near->side[side], &start[side]);
         row.side[side] = member_of(g, near->side[side]);
-        a[side] = near->side[side] >= 0 ? events->body.items[near->side[side]].a : (cr_vec3){0};
+        a[side] = cr_events_path_pull(events, near->side[side]);
     }
     cr_events_path_points(events, near, pose, g->impact->time, row.x, row.given);
     for (int k = 0; k < 4; k++) {
@@ -785,10 +785,9 @@ static carom_status make_support(group* g, int32_t body)
         cr_events_member* member = &events->member.items[i];
         const cr_events_body* b = &events->body.items[member->body];
         cr_vec3_store(member->before, b->lock >> 3 ? b->spin_up : spin_up(events, b));
-        cr_vec3_store(member->before + 3, cr_events_unlocked(b->a, b->lock));
+        cr_vec3_store(member->before + 3, cr_events_unlocked(member->a, b->lock));
         memcpy(member->after, member->before, sizeof member->after);
-        member->a = b->a;
-        most = cr_max(most, cr_vec3_norm(b->a));
+        most = cr_max(most, cr_vec3_norm(member->a));
         most = cr_max(most, b->extent * cr_vec3_norm(cr_vec3_load(member->before)));
     }
     // nothing rests where nothing presses

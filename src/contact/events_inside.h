@@ -17,6 +17,7 @@ typedef struct cr_events_segment {
     cr_mat3 r;
     cr_vec3 u;    // m, displacement since the start of the step
     cr_vec3 v;    // m/s, vt
+    cr_vec3 a;    // m/s^2, constant
     cr_vec3 om;   // rad/s, body axes
     cr_vec3 rate; // rad/s, body axes, constant
 } cr_events_segment;
@@ -31,8 +32,8 @@ typedef struct cr_events_body {
     int32_t lock;
     double mass, extent;
     cr_vec3 inertia;
-    cr_vec3 a, torque; // of the path; torque in body axes
-    cr_vec3 spin_up;   // rad/s^2, of a body whose turning is locked, instead of torque
+    cr_vec3 torque;  // of the path, in body axes
+    cr_vec3 spin_up; // rad/s^2, of a body whose turning is locked, instead of torque
 } cr_events_body;
 
 // A candidate of the run, with where it was last seen.
@@ -112,6 +113,18 @@ typedef struct cr_events_impact {
     double tame;
 } cr_events_impact;
 
+// Damping by c makes of v = 1 at the start of a step a path with vt = 1 - k/2 and a = -k / h,
+// k = 1 - exp(-c h). From vt = 1 on it is 1 - s / T with T = h (2/k - 1)/2. So that paths that meet
+// in an impact go on as one, and all momentum fades alike, what an impact adds to a velocity at s
+// fades as 1 - t / (T - s): its a is -1 / (T - s) per m/s. By the end of a step at most all is
+// gone.
+static inline double cr_events_fade(const cr_events_task* task, int32_t frame, double s)
+{
+    const double c = task->damping ? task->damping[task->bodies->frame_body[frame]] : 0.0;
+    const double k = -cr_expm1(-c * task->h);
+    return k > 0.0 ? 1.0 / (task->h * cr_max(1.0 / k - 0.5, 1.0) - s) : 0.0;
+}
+
 // Whether it has to be asked whether a body rests on something before anything happens to it.
 static inline int cr_events_unasked(const cr_events_body* body)
 {
@@ -164,6 +177,8 @@ struct cr_events {
 const cr_events_pose* cr_events_path_pose(cr_events* events, int32_t body, double s);
 // Of a body whose turning is locked the spin stays about the free axes: it grows by spin_up.
 cr_vec3 cr_events_path_spin(cr_events* events, int32_t body, double s); // world axes
+// m/s^2, of the present path; of a body -1 none.
+cr_vec3 cr_events_path_pull(const cr_events* events, int32_t body);
 // A body got another path without another segment.
 void cr_events_path_changed(cr_events* events, int32_t body);
 // Whether a pair is too far apart to touch from time s on, by what is known without looking.

@@ -11,12 +11,12 @@ typedef struct state_change {
 
 typedef struct segment_change {
     state_change start;
-    cr_vec3 rate;
+    cr_vec3 rate, a;
     double from; // s
 } segment_change;
 
 typedef struct body_change {
-    cr_vec3 a, torque; // of the path; of a body that is held in some axes spin_up for torque
+    cr_vec3 a, torque; // of the first path; of a body that is held in some axes spin_up for torque
 } body_change;
 
 // One direction on its way through the run.
@@ -153,9 +153,9 @@ static state_change segment_at(const forward* f, const lane* l, int32_t index, d
     const body_change* by = &l->body[segment->body];
     const double d = s - segment->from, dd = ds - begun->from;
     state_change out;
-    out.u = cr_vec3_add_scaled(cr_vec3_add_scaled(start->u, d, start->v), 0.5 * d * d, by->a);
-    out.u = cr_vec3_add_scaled(out.u, dd, cr_vec3_add_scaled(segment->v, d, body->a));
-    out.v = cr_vec3_add_scaled(cr_vec3_add_scaled(start->v, d, by->a), dd, body->a);
+    out.u = cr_vec3_add_scaled(cr_vec3_add_scaled(start->u, d, start->v), 0.5 * d * d, begun->a);
+    out.u = cr_vec3_add_scaled(out.u, dd, cr_vec3_add_scaled(segment->v, d, segment->a));
+    out.v = cr_vec3_add_scaled(cr_vec3_add_scaled(start->v, d, begun->a), dd, segment->a);
     cr_spin_path_tangent path = {.q = start->q, .om = start->om, .rate = begun->rate, .s = dd};
     if (!(body->lock >> 3)) {
         path.torque = by->torque;
@@ -191,6 +191,7 @@ static void start_body(const forward* f, const lane* l, int32_t index)
     const cr_vec3 v = cr_events_unlocked(l->by->v[frame], body->lock);
     state_change* start = &l->segment[index].start;
     start->q = l->by->q[frame];
+    l->segment[index].a = l->body[index].a;
     start->v = cr_vec3_add_scaled(v, 0.5 * f->task->h, l->body[index].a);
     start->om = body->lock >> 3 ? cr_spin_held_part_jvp(f->task->motion->r0[frame], body->lock >> 3,
                                                         cr_vec3_load(f->task->om + 3 * frame),
@@ -245,7 +246,7 @@ static void member_numbers(const forward* f, const cr_events_impact* impact, int
     const int32_t frame = f->events->body.items[member->body].frame;
     d->inertia[b] = inertia_change(l, frame);
     d->mass[b] = l->by->mass[frame];
-    d->a[b] = l->body[member->body].a;
+    d->a[b] = l->segment[member->segment].a;
 }
 
 // The mean gap of the group at constant time; *rate is its rate along the paths.
@@ -336,6 +337,13 @@ static void leave(const forward* f, const cr_events_impact* impact, const lane* 
                            .u = l->at[b].u,
                            .om = cr_mat3_tapply(member->pose.r, spin),
                            .v = cr_events_unlocked(cr_vec3_load(d->after + 6 * b + 3), lock)};
+        // a - (v+ - v-) / (T - s)
+        const double fade =
+            cr_events_fade(f->task, f->events->body.items[member->body].frame, impact->time);
+        const cr_vec3 jump = cr_vec3_sub(cr_vec3_load(member->after + 3), member->pose.v);
+        next->a = cr_vec3_add_scaled(l->segment[member->segment].a, -fade,
+                                     cr_vec3_sub(next->start.v, l->at[b].v));
+        next->a = cr_vec3_add_scaled(next->a, -fade * fade * l->ds, jump);
         next->from = l->ds;
         begin_segment(f, l, member->next);
     }
@@ -468,7 +476,7 @@ static void target_change(const forward* f, const lane* l, int32_t index)
     const body_change* by = &l->body[index];
     state_change end = segment_at(f, l, body->segment, h, 0.0);
     add_turn(f, l, body->segment, h, 0.0);
-    end.v = cr_vec3_add_scaled(end.v, -0.5 * h, by->a); // v1 = vt(h) - h a/2
+    end.v = cr_vec3_add_scaled(end.v, -0.5 * h, l->segment[body->segment].a); // v1 = vt(h) - h a/2
     if (body->support >= 0 && body->lock >> 3) {
         held_end(f, l, index, &end);
     } else if (body->support >= 0) { // spin = h I^-1 (torque - path's), R_p = R(h) exp(h spin)

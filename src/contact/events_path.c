@@ -44,8 +44,9 @@ static void place_stand(const cr_events* events, const cr_events_body* b, double
     if (d != 0.0) {
         const cr_rot e = cr_rot_make(cr_vec3_scale(d, segment->rate));
         pose->r = cr_mat3_mul(segment->r, cr_rot_matrix(&e));
-        pose->u = cr_vec3_add_scaled(pose->u, d, cr_vec3_add_scaled(segment->v, 0.5 * d, b->a));
-        pose->v = cr_vec3_add_scaled(pose->v, d, b->a);
+        pose->u =
+            cr_vec3_add_scaled(pose->u, d, cr_vec3_add_scaled(segment->v, 0.5 * d, segment->a));
+        pose->v = cr_vec3_add_scaled(pose->v, d, segment->a);
     }
     pose->t = cr_vec3_add(events->task->motion->t0[b->frame], pose->u);
     pose->turning = cr_mat3_apply(pose->r, segment->rate);
@@ -54,7 +55,7 @@ static void place_stand(const cr_events* events, const cr_events_body* b, double
     const double left = events->task->h - s;
     stand->swing = cr_min(angle, 2.0) * b->extent;
     stand->roam = stand->swing + (cr_vec3_norm(pose->u) + left * cr_vec3_norm(pose->v) +
-                                  0.5 * left * left * cr_vec3_norm(b->a));
+                                  0.5 * left * left * cr_vec3_norm(segment->a));
     stand->s = s;
     stand->segment = b->segment;
     stand->spins = 0;
@@ -73,6 +74,11 @@ static inline cr_events_stand* stand_at(cr_events* events, int32_t body, double 
 const cr_events_pose* cr_events_path_pose(cr_events* events, int32_t body, double s)
 {
     return body < 0 ? &still : &stand_at(events, body, s)->pose;
+}
+
+cr_vec3 cr_events_path_pull(const cr_events* events, int32_t body)
+{
+    return body < 0 ? (cr_vec3){0} : events->segment.items[events->body.items[body].segment].a;
 }
 
 void cr_events_path_changed(cr_events* events, int32_t body)
@@ -230,7 +236,7 @@ static double gain(const cr_events* events, const cr_events_near* near, cr_vec3 
         const cr_events_body* b = &events->body.items[near->side[side]];
         const cr_vec3 spin_up = {b->torque.x / b->inertia.x, b->torque.y / b->inertia.y,
                                  b->torque.z / b->inertia.z};
-        along[side] = cr_vec3_dot(n, b->a);
+        along[side] = cr_vec3_dot(n, cr_events_path_pull(events, near->side[side]));
         turning += cr_vec3_norm(spin_up) * b->extent;
     }
     const double most = rests ? cr_max(fabs(along[0]), fabs(along[1])) : fabs(along[0] - along[1]);
@@ -338,7 +344,7 @@ static bounds bound(const cr_events* events, const cr_events_near* near, const l
         const cr_events_body* b = &events->body.items[near->side[side]];
         const double rate = cr_vec3_norm(l->pose[side]->turning);
         v[side] = l->pose[side]->v;
-        a[side] = b->a;
+        a[side] = cr_events_path_pull(events, near->side[side]);
         turning += rate * b->extent;
         out.bend += rate * rate * b->extent;
         out.sway += rate * feature_size(kind, l->x, side);
@@ -511,7 +517,7 @@ int cr_events_path_apart(cr_events* events, const cr_events_near* near, double s
         const cr_events_stand* stand = stand_at(events, body, s);
         u[side] = stand->pose.u;
         v[side] = stand->pose.v;
-        a[side] = events->body.items[body].a;
+        a[side] = cr_events_path_pull(events, body);
         way += stand->swing;
     }
     way += cr_vec3_norm(cr_vec3_sub(u[1], u[0])) + left * cr_vec3_norm(cr_vec3_sub(v[1], v[0])) +

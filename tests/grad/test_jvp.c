@@ -129,6 +129,15 @@ static const scene scenes[] = {
      " 'velocity': [-0.3, 0, -1.5], 'restitution': 0.8}],"
      "'parameters': [" RIGID("box") ", " RIGID("ball") ", " OF_GROUND ", " WORLD "]}",
      1},
+    {"bounces, damped", 30,
+     "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
+     "{'name': 'box', 'mesh': {'box': {'size': [0.3, 0.2, 0.15]}}, 'position': [0, 0, 0.4],"
+     " 'angular_velocity': [2, 3, 1], 'velocity': [0.6, 0.2, -2], 'euler_degrees': [20, 30, 10],"
+     " 'friction': 0.4, 'restitution': 0.6, 'linear_damping': 3},"
+     "{'name': 'ball', 'sphere': {'radius': 0.1}, 'position': [0.25, 0.12, 0.8],"
+     " 'velocity': [-0.3, 0, -4.5], 'restitution': 0.8, 'linear_damping': 5}],"
+     "'parameters': [" RIGID("box") ", " RIGID("ball") ", " OF_GROUND ", " WORLD "]}",
+     1},
     {"hit while lying", 14,
      "{'carom': 1, 'world': {'dt': 0.0125, 'friction_speed': 0.01}, 'bodies': [" GROUND ","
      "{'name': 'box', 'mesh': {'box': {'size': [0.4, 0.4, 0.2]}}, 'position': [0, 0, 0.102],"

@@ -25,6 +25,7 @@ typedef struct world {
     int32_t candidate_count;
     cr_candidate candidate[MOST_PAIRS];
     double h, friction_speed, bounce_floor;
+    double damping[MOST_BODIES]; // 1/s, of what impacts do; a has that of the start
     int32_t max_events;
     cr_events_report report;
 } world;
@@ -218,6 +219,7 @@ static cr_events_task task_of(world* w)
                             .obstacle1 = w->obstacle1,
                             .from = 0,
                             .to = 1,
+                            .damping = w->damping,
                             .friction_speed = w->friction_speed,
                             .bounce_floor = w->bounce_floor,
                             .max_events = w->max_events};
@@ -994,6 +996,51 @@ static void test_reverse_oblique_balls(void)
     }
 }
 
+// Two balls meet, one of them hits the ground after that; damped a little, and so that nothing is
+// left.
+static void test_reverse_damped(void)
+{
+    for (int i = 0; i < 12; i++) {
+        world* w = world_make(0.02);
+        w->friction_speed = 1e-2;
+        w->bounce_floor = 1.0;
+        add_ground(w, CR_BODY_FIXED, 0, 0.01);
+        const int32_t b = add_sphere(w, 2, 0.1, (cr_vec3){0.1, 0.2, 0.12}, (cr_vec3){0.3, 0.1, -4});
+        add_sphere(w, 1, 0.1, (cr_vec3){0.12, 0.23, 0.335}, (cr_vec3){-0.2, 0.1, -0.5});
+        cr_vec3_store(w->om + 3 * b, (cr_vec3){5, -4, 3});
+        w->a[b] = w->a[b + 1] = (cr_vec3){0, 0, -9.81};
+        w->damping[b] = i % 4 < 2 ? 3 : 200;
+        w->damping[b + 1] = 10;
+        add_candidates(w, i % 2 ? 1.0 : 0.8, frictions[i / 4]);
+        run(w);
+        CHECK(w->report.impacts >= (i % 4 < 2 ? 2 : 1));
+        check_reverse(w, "damped", 1e-6, 1e-5);
+        world_release(w);
+    }
+}
+
+// Damped alike, balls that meet without bouncing go on as one; all momentum fades as without
+// impact.
+static void test_damped_balls_go_on_as_one(void)
+{
+    for (int i = 0; i < 4; i++) {
+        world* w = world_make(0.1);
+        const double c = 1.0 * i * i, fade = exp(-c * w->h);
+        add_sphere(w, 2, 0.1, (cr_vec3){0, 0, 0}, (cr_vec3){1.5, 0, 0});
+        add_sphere(w, 1, 0.1, (cr_vec3){0.23, 0, 0}, (cr_vec3){-1, 0, 0});
+        for (int b = 0; b < 2; b++) {
+            w->a[b].x = (fade - 1.0) / w->h * w->v[3 * b];
+            w->damping[b] = c;
+        }
+        add_candidates(w, 0, 0);
+        step(w);
+        CHECK(w->report.impacts == 1);
+        CHECK_NEAR(w->v[0], w->v[3], 1e-14);
+        CHECK_NEAR(2 * w->v[0] + w->v[3], 2.0 * fade, 1e-14);
+        world_release(w);
+    }
+}
+
 static void test_reverse_corner_on_ground(void)
 {
     for (int i = 0; i < 12; i++) {
@@ -1225,6 +1272,8 @@ int main(void)
     RUN(test_reverse_several_impacts);
     RUN(test_reverse_locked);
     RUN(test_reverse_what_touches);
+    RUN(test_reverse_damped);
+    RUN(test_damped_balls_go_on_as_one);
     RUN(test_what_touches_is_hit_together);
     RUN(test_what_rests_is_no_event);
     RUN(test_what_turns_along_a_gap_is_looked_at_once);
