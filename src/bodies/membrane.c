@@ -213,7 +213,11 @@ void cr_membrane_hessian_under(const cr_membrane_rest* rest, const cr_membrane_l
 double cr_membrane_buckle(const cr_membrane_rest* rest, const cr_membrane_law* law,
                           const double* x0, const double* x)
 {
-    const cr_membrane_sym s = stress_now(rest, law, x0, cr_membrane_deform(rest, x));
+    return cr_membrane_buckle_of(rest, stress_now(rest, law, x0, cr_membrane_deform(rest, x)));
+}
+
+double cr_membrane_buckle_of(const cr_membrane_rest* rest, cr_membrane_sym s)
+{
     if (cr_membrane_is_tension(s)) {
         return 0.0;
     }

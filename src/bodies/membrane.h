@@ -128,6 +128,8 @@ void cr_membrane_hessian_projected(const cr_membrane_rest* rest, const cr_membra
 // tension, and an upper bound of what compression takes.
 double cr_membrane_buckle(const cr_membrane_rest* rest, const cr_membrane_law* law,
                           const double* x0, const double* x);
+// The same of a stress in the place of that at x.
+double cr_membrane_buckle_of(const cr_membrane_rest* rest, cr_membrane_sym s);
 
 // y [9] = Hessian d, exact.
 void cr_membrane_apply(const cr_membrane_rest* rest, const cr_membrane_law* law, const double* x0,

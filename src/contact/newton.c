@@ -32,6 +32,8 @@ static const double first_tension = 0.25, least_tension = 0.05;
 // So many steps of sheets that nothing touches are taken untested: where a sheet buckles the merit
 // rises before it falls, and shorter steps only make more of them.
 static const int32_t untested = 20;
+// What sweeps leave of a Newton step is the work of the next one, or far below its round-off.
+static const double digits_of_a_step = 1e-8, noise_of_a_step = 1e-15;
 // How often a step that does not lead nearer is shortened, and how many exact ones in a row may
 // lead nowhere: around a kink of friction two or three do.
 enum { CUTS = 7, MOST_STALLS = 4 };
@@ -48,6 +50,9 @@ void cr_newton_destroy(cr_newton* newton)
         return;
     }
     cr_newton_dense_release(newton);
+    cr_block_sweep_release(&newton->sweep);
+    cr_array_release(&newton->in_knot);
+    cr_array_release(&newton->asked);
     cr_array_release(&newton->block);
     cr_array_release(&newton->node_block);
     cr_array_release(&newton->point);
@@ -93,8 +98,7 @@ static int has_sheets(const cr_newton* newton)
 static carom_status factor(cr_newton* newton, int exact, int symmetric)
 {
     const carom_status status = cr_newton_system_assemble(newton, exact, symmetric);
-    newton->report.factorisations++;
-    return status == CAROM_OK ? cr_zone_matrix_factor(&newton->matrix) : status;
+    return status == CAROM_OK ? cr_newton_sweep_factor(newton, symmetric, 0) : status;
 }
 
 // The length of the step d in the norm of the masses. kg^1/2 m
@@ -113,7 +117,11 @@ static carom_status solve_again(cr_newton* newton)
     for (int32_t i = 0; i < newton->n; i++) {
         newton->d[i] = -newton->grad[i];
     }
-    cr_zone_matrix_solve(&newton->matrix, newton->d);
+    const carom_status status =
+        cr_newton_sweep_solve(newton, newton->d, noise_of_a_step * newton->scale, digits_of_a_step);
+    if (status != CAROM_OK) {
+        return status;
+    }
     for (int32_t b = 0; b < newton->block_count; b++) {
         const cr_newton_block* block = &newton->block.items[b];
         if (block->lock) {
@@ -155,7 +163,9 @@ static carom_status solve_bodies(cr_newton* newton, double residual)
 static carom_status solve_positive(cr_newton* newton, double size)
 {
     const int cheap = newton->task->budget > 0;
-    int curved = newton->row.count > 0 && size < curved_sheet_below * newton->scale;
+    // sweeps do not tell whether a matrix is positive that contacts may bend
+    int curved =
+        newton->row.count > 0 && size < curved_sheet_below * newton->scale && !newton->sweeping;
     int refused = 0;
     newton->tension = cheap ? 1.0 : newton->tension;
     if (newton->cuts > 0) { // too little was left out for the direction to be worth its length
@@ -336,7 +346,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->report = (cr_newton_report){.least_gap = HUGE_VAL, .residual = HUGE_VAL};
     newton->first_collect = 1;
     newton->own_stress = !task->linear;
-    newton->flat = 0;
+    newton->flat = newton->sweeping = 0;
     newton->exact = newton->cuts = newton->definite = 0;
     newton->size = newton->size_before = newton->shortest = HUGE_VAL;
     newton->stalls = 0;

@@ -48,12 +48,13 @@ carom_status cr_newton_adj_recall(cr_newton* newton, const cr_newton_task* task,
 
 // Without friction J is symmetric; at a saddle, edge upon edge, it is not positive, and the
 // equations hold there all the same.
-carom_status cr_newton_adj_factor(cr_newton* newton)
+carom_status cr_newton_adj_factor(cr_newton* newton, int sweeps)
 {
     const int symmetric = !rubs(newton);
     carom_status status = cr_newton_system_assemble(newton, 1, symmetric);
     if (status == CAROM_OK) {
-        status = cr_zone_matrix_factor(&newton->matrix);
+        status =
+            sweeps ? cr_newton_sweep_factor(newton, 0, 1) : cr_zone_matrix_factor(&newton->matrix);
     }
     if (status == CAROM_ERR_NOT_POSITIVE && symmetric) {
         status = cr_newton_system_assemble(newton, 1, 0);
@@ -62,13 +63,16 @@ carom_status cr_newton_adj_factor(cr_newton* newton)
     return status;
 }
 
+// By sweeps so many digits, and of what they leave as many: nodes are light, and a last digit of
+// theirs is not one of a body that they touch.
+static const double digits = 1e-11;
+
 static carom_status solve_once(cr_newton* newton, double* y)
 {
     if (newton->task->gradient != CR_NEWTON_SPARSE) {
         return cr_newton_dense_solve(newton, y);
     }
-    cr_zone_matrix_solve_transposed(&newton->matrix, y);
-    return CAROM_OK;
+    return cr_newton_sweep_solve(newton, y, 0.0, digits);
 }
 
 static void apply(const cr_newton* newton, const double* y, double* out)
@@ -356,7 +360,7 @@ carom_status cr_newton_adj(cr_newton* newton, const cr_newton_task* task, int32_
 {
     carom_status status = cr_newton_adj_recall(newton, task, flat);
     if (status == CAROM_OK) {
-        status = task->gradient == CR_NEWTON_SPARSE ? cr_newton_adj_factor(newton)
+        status = task->gradient == CR_NEWTON_SPARSE ? cr_newton_adj_factor(newton, 1)
                                                     : cr_newton_dense_factor(newton);
     }
     double* y = newton->z_before;

@@ -5,8 +5,9 @@
 
 // The end of the step with its rows.
 carom_status cr_newton_adj_recall(cr_newton* newton, const cr_newton_task* task, int32_t flat);
-// A factor of the exact Jacobian there.
-carom_status cr_newton_adj_factor(cr_newton* newton);
+// A factor of the exact Jacobian there; sweeps: or what takes its place in solves with its
+// transpose.
+carom_status cr_newton_adj_factor(cr_newton* newton, int sweeps);
 
 // newton_dense.c: the transposed solve by LAPACK, as task->gradient asks for. Needs the rows;
 // factors the system of unknowns and multipliers. CAROM_ERR_FILE: there is no LAPACK.

@@ -4,6 +4,7 @@
 #include "contact/barrier.h"
 #include "contact/newton.h"
 #include "contact/zone_matrix.h"
+#include "math/block_sweep.h"
 
 // One block of unknowns: (w, u) of a rigid frame or d of a free node.
 typedef struct cr_newton_block {
@@ -177,6 +178,13 @@ struct cr_newton {
     CR_ARRAY(double)
     model;                 // of linear ones: blocks of h^2 times their stiffness, one after another
     CR_ARRAY(double) pull; // [3*nodes] kg m, and their gradient at the start
+    // sweeps, see newton_sweep.c
+    int32_t sweeping;          // nonzero: the matrix at hand is solved by them ...
+    int32_t rounds;            // ... in so many at most
+    int32_t backward;          // nonzero: for its transpose
+    CR_ARRAY(uint8_t) in_knot; // [block_count]
+    CR_ARRAY(double) asked;    // [n] of the solve under way
+    cr_block_sweep sweep;
     cr_newton_report report;
     cr_newton_dense* dense; // NULL until it is asked for
 };
@@ -248,6 +256,13 @@ void cr_newton_system_row(const cr_newton* newton, const cr_newton_row* row,
 
 void cr_newton_dense_release(cr_newton* newton); // newton_dense.c
 
+// newton_sweep.c: the assembled matrix made ready for solves, by sweeps where they are the cheaper
+// way, else by its factor; and a solve, by sweeps until what is missing is below `enough` or
+// `digits` times what was missing at first. positive: CAROM_ERR_NOT_POSITIVE where it is not, the
+// curvature of contacts aside; transposed: for solves with the transpose.
+carom_status cr_newton_sweep_factor(cr_newton* newton, int positive, int transposed);
+carom_status cr_newton_sweep_solve(cr_newton* newton, double* x, double enough, double digits);
+
 // newton_sheet.c
 cr_cloth_step cr_newton_sheet_step(const cr_newton_task* task, int32_t member);
 carom_status cr_newton_sheet_setup(cr_newton* newton);
@@ -256,6 +271,9 @@ double cr_newton_sheet_energy(const cr_newton* newton);
 void cr_newton_sheet_gradient(cr_newton* newton, double* grad);
 carom_status cr_newton_sheet_pattern(cr_newton* newton);
 void cr_newton_sheet_hessian(cr_newton* newton);
+// loss [nodes of the member sheets]: so much on the diagonals of the nodes makes what the matrix
+// has of the membranes positive.
+void cr_newton_sheet_buckle(const cr_newton* newton, double* loss, int32_t* nodes);
 // The faces' own stresses: those at the current iterate; kept as where a step d starts from; and,
 // before the shortened step is taken, what it predicts, of which they take a part.
 void cr_newton_sheet_stress_begin(cr_newton* newton);

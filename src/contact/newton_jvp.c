@@ -297,7 +297,7 @@ carom_status cr_newton_jvp(cr_newton* newton, const cr_newton_task* task, int32_
 {
     carom_status status = cr_newton_adj_recall(newton, task, flat);
     if (status == CAROM_OK) {
-        status = cr_newton_adj_factor(newton);
+        status = cr_newton_adj_factor(newton, 0);
     }
     if (status != CAROM_OK) {
         return status;

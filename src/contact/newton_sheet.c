@@ -80,6 +80,7 @@ carom_status cr_newton_sheet_setup(cr_newton* newton)
         const int32_t most = 9 * sheet->pair_count; // diagonals alone make it 9 a node
         scratch = most > scratch ? most : scratch;
     }
+    scratch = nodes > scratch ? nodes : scratch;
     newton->stress.count = faces;
     int ok = cr_array_reserve(&newton->sheet_x, 3 * nodes) &&
              cr_array_reserve(&newton->sheet_scratch, scratch) &&
@@ -308,6 +309,27 @@ void cr_newton_sheet_hessian(cr_newton* newton)
         at += sheet->node_count;
         face += sheet->face_count;
     }
+}
+
+void cr_newton_sheet_buckle(const cr_newton* newton, double* loss, int32_t* nodes)
+{
+    const double hh = newton->task->h * newton->task->h;
+    int32_t at = 0, face = 0;
+    for (int32_t i = 0; i < newton->task->member_sheet_count; i++) {
+        const face_at here = face_at_make(newton, i, at);
+        memset(loss + at, 0, sizeof(double) * (size_t)here.sheet->node_count);
+        for (int32_t f = 0; f < here.sheet->face_count; f++, face++) {
+            const cr_membrane_sym s = newton->own_stress
+                                          ? newton->stress.items[face]
+                                          : face_stress(&here, f, deform(here.sheet, f, here.x));
+            const double most = hh * cr_membrane_buckle_of(&here.sheet->rest[f], s);
+            for (int k = 0; k < 3; k++) {
+                loss[at + here.sheet->face[3 * (ptrdiff_t)f + k]] += most;
+            }
+        }
+        at += here.sheet->node_count;
+    }
+    *nodes = at;
 }
 
 void cr_newton_sheet_stress_begin(cr_newton* newton)

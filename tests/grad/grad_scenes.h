@@ -3,7 +3,8 @@
 
 // A ball thrown on a sheet of so many nodes, in steps so short, that sweeps solve it.
 #define GRAD_SCENES_LARGE                                                                          \
-    "{'carom': 1, 'world': {'dt': 0.00025, 'friction_speed': 0.01, 'friction': 0.4}, 'bodies': ["  \
+    "{'carom': 1, 'world': {'dt': 0.00025, 'friction_speed': 0.01, 'friction': 0.4,"               \
+    " 'contact': 'barrier'}, 'bodies': ["                                                          \
     "{'name': 'sheet', 'type': 'cloth', 'mesh': {'sheet': {'width': 1, 'height': 1, 'nx': 26,"     \
     " 'ny': 26}}, 'density': 0.374, 'stretch': 1000, 'bend': 1e-4, 'damping': 0.005,"              \
     " 'thickness': 0.002, 'pins': [{'nodes': 'corners'}]},"                                        \

@@ -197,7 +197,8 @@ static const scene scenes[] = {
     {"ball on a large sheet in short steps", 12,
      GRAD_SCENES_LARGE ", 'parameters': [" RIGID("ball") ", " CLOTH("sheet") ", " WORLD "]}", 0},
     {"large sheet alone in short steps", 6,
-     "{'carom': 1, 'world': {'dt': 0.0005}, 'bodies': [{'name': 'sheet', 'type': 'cloth', 'mesh':"
+     "{'carom': 1, 'world': {'dt': 0.0005, 'contact': 'barrier'}, 'bodies': [{'name': 'sheet',"
+     " 'type': 'cloth', 'mesh':"
      " {'sheet': {'width': 1, 'height': 1, 'nx': 26, 'ny': 26}}, 'density': 0.374, 'stretch': 1000,"
      " 'poisson': 0.45, 'rest_scale': 0.9, 'damping': 0.001, 'pins': [{'nodes': 'corners'}]}],"
      "'parameters': [" CLOTH("sheet") ", " WORLD "]}",
