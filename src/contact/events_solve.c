@@ -23,6 +23,7 @@ static const double nothing = 1e-13;
 // Of the momentum that changes hands: a residual below `solved` is a solution, below `good` too
 // when it no longer falls.
 static const double solved = 1e-15, good = 1e-11;
+static const double small = 1e-8;      // a residual that one step takes to round-off
 static const double round_off = 1e-15; // of the momentum there is
 
 static double gap_rate(const cr_events_impulse_system* system, int32_t c, const double* u)
@@ -111,7 +112,7 @@ static int find_step(cr_events_impulse_system* system, int factored)
     }
     fill_forces(system);
     fill_rates(system);
-    cr_events_linear_solve(system);
+    cr_events_linear_solve_roughly(system); // steps that follow take back what this leaves
     memcpy(system->du, system->right, (size_t)system->n * sizeof(double));
     return 1;
 }
@@ -204,6 +205,23 @@ static double residual(cr_events_impulse_system* system)
     return scale > 0.0 ? sqrt(size) / scale : 0.0;
 }
 
+// |F2| of the rows that push, relative to the speeds.
+static double rate_residual(cr_events_impulse_system* system)
+{
+    double most = 0.0, speed = 0.0;
+    find_means(system);
+    for (int32_t i = 0; i < system->n; i++) {
+        speed = cr_max(speed, fabs(system->u[i]) + fabs(system->before[i]));
+    }
+    for (int32_t c = 0; c < system->m; c++) {
+        const cr_events_impulse_line* line = &system->line[c];
+        const double mean = system->pair[system->row[c].pair].sum;
+        const double rate = gap_rate(system, c, system->u) + line->eps * (line->j - mean);
+        most = line->active ? cr_max(most, fabs(rate)) : most;
+    }
+    return speed > 0.0 ? most / speed : 0.0;
+}
+
 // By which rows push: from those that do now. False when that goes round in circles.
 static int solve_active(cr_events_impulse_system* system, double mu, double stick)
 {
@@ -217,12 +235,12 @@ static int solve_active(cr_events_impulse_system* system, double mu, double stic
         flips = take_step(system);
         changes += flips > 0;
         cr_events_impulse_rub(system, system->u, stick); // friction by its law
-        const double off = residual(system);
+        const double off = cr_max(residual(system), rate_residual(system));
         if (flips == 0 && (off < solved || (off < good && !(off < 0.3 * last)))) {
-            // once more, for the friction to the last digit: where a contact sticks its law at a
-            // rounded slip is known worse by 1/stick than by the load
+            // the friction to the last digit is r: where a contact sticks its law at a rounded slip
+            // is known worse by 1/stick than by the load, and r as well as the last step was small
             use_dual(system, stick);
-            if (mu > 0.0 && find_step(system, 0)) {
+            if (mu > 0.0 && last > small && find_step(system, 0)) {
                 take_step(system);
             }
             return 1;
