@@ -61,10 +61,21 @@ carom_status cr_events_linear_prepare(cr_events* events, cr_events_impulse_syste
     return system->n > CR_EVENTS_DENSE ? build_pattern(events, system) : CAROM_OK;
 }
 
-// block[12][12] += factor b a^T, with both sides the pair's way round
-static void add_outer(double factor, const double* b, const double* a, double* block)
+// What of 12 velocities of a pair is of bodies that move.
+typedef struct span {
+    int begin, end;
+} span;
+
+static span span_of(const cr_events_pair_block* pair)
 {
-    for (int k = 0; k < 12; k++) {
+    return (span){pair->side[0] < 0 ? 6 : 0, pair->side[1] < 0 ? 6 : 12};
+}
+
+// block[12][12] += factor b a^T, with both sides the pair's way round
+static void add_outer(span of, double factor, const double* restrict b, const double* restrict a,
+                      double* restrict block)
+{
+    for (int k = of.begin; k < of.end; k++) {
         const double f = factor * b[k];
         for (int l = 0; l < 12; l++) {
             block[12 * k + l] += f * a[l];
@@ -79,7 +90,8 @@ static void orient(const double* a, int flip, double out[12])
 }
 
 // block += mu j Gamma^T (weight (1 - n n^T) - fall/weight rub tau^T) Gamma
-static void add_friction(const cr_events_impulse_line* line, cr_vec3 n, int flip, double* block)
+static void add_friction(const cr_events_impulse_line* line, cr_vec3 n, int flip, span of,
+                         double* block)
 {
     cr_mat3 d = cr_mat3_scale(-line->weight, cr_mat3_outer(n, n));
     d = cr_mat3_add_scaled(d, -line->fall / line->weight, cr_mat3_outer(line->rub, line->tau));
@@ -93,7 +105,7 @@ static void add_friction(const cr_events_impulse_line* line, cr_vec3 n, int flip
         for (int k = 0; k < 12; k++) {
             dg[k] = d.m[i][0] * gamma[0][k] + d.m[i][1] * gamma[1][k] + d.m[i][2] * gamma[2][k];
         }
-        add_outer(line->mu * line->j, gamma[i], dg, block);
+        add_outer(of, line->mu * line->j, gamma[i], dg, block);
     }
 }
 
@@ -104,7 +116,7 @@ static void add_row(cr_events_impulse_system* system, int32_t c)
     cr_events_pair_block* pair = &system->pair[row->pair];
     const int flip = row->side[0] != pair->side[0];
     if (line->mu > 0.0 && line->j > 0.0) {
-        add_friction(line, row->at.n, flip, pair->k);
+        add_friction(line, row->at.n, flip, span_of(pair), pair->k);
     }
     if (!line->active) {
         return;
@@ -115,7 +127,7 @@ static void add_row(cr_events_impulse_system* system, int32_t c)
     const double eps = cr_max(line->eps, pair->least);
     line->give = 1.0 / (eps + line->soft);
     line->shared = eps * line->give;
-    add_outer(line->give, b, a, pair->k);
+    add_outer(span_of(pair), line->give, b, a, pair->k);
     for (int k = 0; k < 12; k++) {
         pair->a[k] += line->give * a[k];
         pair->b[k] += line->shared * b[k];
@@ -151,7 +163,7 @@ static void gather_pairs(cr_events_impulse_system* system)
         const double give = cr_min(1.0, soft_mean / stiffest * pair->least / eps);
         const double size = system->size[p];
         pair->share = 1.0 / (size * (1.0 + give) - pair->shared);
-        add_outer(pair->share, pair->b, pair->a, pair->k);
+        add_outer(span_of(pair), pair->share, pair->b, pair->a, pair->k);
     }
 }
 

@@ -14,8 +14,8 @@ enum { MOST_STEPS = 40, MOST_CHANGES = 8, INTERIOR_STEPS = 50 };
 // knows which rows push.
 static const double near_enough = 1e-9;
 
-// The residual may be larger than the root of the product, relative to that at the start, by this.
-static const double ahead = 1.0;
+// No step aims at less of the product than this, or goes farther to where something is 0.
+static const double least_centre = 1e-4, short_of = 0.99;
 
 // Of the largest impulse or speed: less is round-off and decides nothing.
 static const double nothing = 1e-13;
@@ -23,6 +23,7 @@ static const double nothing = 1e-13;
 // Of the momentum that changes hands: a residual below `solved` is a solution, below `good` too
 // when it no longer falls.
 static const double solved = 1e-15, good = 1e-11;
+static const double small = 1e-8;      // a residual that one step takes to round-off
 static const double round_off = 1e-15; // of the momentum there is
 
 static double gap_rate(const cr_events_impulse_system* system, int32_t c, const double* u)
@@ -111,7 +112,7 @@ static int find_step(cr_events_impulse_system* system, int factored)
     }
     fill_forces(system);
     fill_rates(system);
-    cr_events_linear_solve(system);
+    cr_events_linear_solve_roughly(system); // steps that follow take back what this leaves
     memcpy(system->du, system->right, (size_t)system->n * sizeof(double));
     return 1;
 }
@@ -204,6 +205,23 @@ static double residual(cr_events_impulse_system* system)
     return scale > 0.0 ? sqrt(size) / scale : 0.0;
 }
 
+// |F2| of the rows that push, relative to the speeds.
+static double rate_residual(cr_events_impulse_system* system)
+{
+    double most = 0.0, speed = 0.0;
+    find_means(system);
+    for (int32_t i = 0; i < system->n; i++) {
+        speed = cr_max(speed, fabs(system->u[i]) + fabs(system->before[i]));
+    }
+    for (int32_t c = 0; c < system->m; c++) {
+        const cr_events_impulse_line* line = &system->line[c];
+        const double mean = system->pair[system->row[c].pair].sum;
+        const double rate = gap_rate(system, c, system->u) + line->eps * (line->j - mean);
+        most = line->active ? cr_max(most, fabs(rate)) : most;
+    }
+    return speed > 0.0 ? most / speed : 0.0;
+}
+
 // By which rows push: from those that do now. False when that goes round in circles.
 static int solve_active(cr_events_impulse_system* system, double mu, double stick)
 {
@@ -217,12 +235,12 @@ static int solve_active(cr_events_impulse_system* system, double mu, double stic
         flips = take_step(system);
         changes += flips > 0;
         cr_events_impulse_rub(system, system->u, stick); // friction by its law
-        const double off = residual(system);
+        const double off = cr_max(residual(system), rate_residual(system));
         if (flips == 0 && (off < solved || (off < good && !(off < 0.3 * last)))) {
-            // once more, for the friction to the last digit: where a contact sticks its law at a
-            // rounded slip is known worse by 1/stick than by the load
+            // the friction to the last digit is r: where a contact sticks its law at a rounded slip
+            // is known worse by 1/stick than by the load, and r as well as the last step was small
             use_dual(system, stick);
-            if (mu > 0.0 && find_step(system, 0)) {
+            if (mu > 0.0 && last > small && find_step(system, 0)) {
                 take_step(system);
             }
             return 1;
@@ -262,20 +280,19 @@ static double begin_interior(cr_events_impulse_system* system)
         line->slack = cr_max(speed, gap_rate(system, c, system->u));
         line->j = cr_max(push, system->row[c].j / system->unit);
         line->dual = system->row[c].rub;
+        system->right[system->n + c] = system->spare[system->m + c] = 0.0; // no step yet
     }
     return speed;
 }
 
-// The product j slack, of the rows that is on average.
-static double centre(const cr_events_impulse_system* system, double step)
+// The mean product j slack after a part of the step, whose slacks stand behind m spare numbers.
+static double centre(const cr_events_impulse_system* system, double part)
 {
     const double *dj = system->right + system->n, *ds = system->spare + system->m;
     double sum = 0.0;
     for (int32_t c = 0; c < system->m; c++) {
         const cr_events_impulse_line* line = &system->line[c];
-        const double more = step > 0.0 ? step : 0.0;
-        sum += (line->j + (step > 0.0 ? more * dj[c] : 0.0)) *
-               (line->slack + (step > 0.0 ? more * ds[c] : 0.0));
+        sum += (line->j + part * dj[c]) * (line->slack + part * ds[c]);
     }
     return sum / system->m;
 }
@@ -320,32 +337,41 @@ static void move_interior(cr_events_impulse_system* system, double step)
     }
 }
 
-// By an interior point: all rows push and open, and the product of both goes to 0. It ends between
-// the rows' two sides, wherever there are more of them than needed, and tells which those are.
+static void soften(cr_events_impulse_system* system)
+{
+    for (int32_t c = 0; c < system->m; c++) {
+        system->line[c].soft = system->line[c].slack / system->line[c].j;
+    }
+}
+
+// One step nearer to complementarity, of which there is `now` of `whole`.
+static int approach_once(cr_events_impulse_system* system, double now, double whole, double blunt)
+{
+    use_dual(system, blunt);
+    soften(system);
+    const double off = residual(system);
+    if (!cr_events_linear_factor(system)) {
+        return 0;
+    }
+    const double left = centre(system, aim(system, 0.0)) / now;
+    // Mehrotra's guess; but not ahead of the friction, which is no convex problem
+    const double less = off > sqrt(now / whole) ? 1.0 : cr_max(left * left * left, least_centre);
+    move_interior(system, short_of * aim(system, less * now));
+    return 1;
+}
+
+// By an interior point: all rows push and open, and the product of both goes to 0; friction gets as
+// sharp as that. It ends between the rows' two sides, wherever there are more of them than needed,
+// and tells which rows push.
 static int approach(cr_events_impulse_system* system, double stick)
 {
-    const double speed = begin_interior(system);
-    const double whole = centre(system, 0.0);
-    for (int32_t step = 0; step < INTERIOR_STEPS; step++) {
-        const double now = centre(system, 0.0);
-        if (!(now > near_enough * whole)) {
-            break;
-        }
-        // friction gets as sharp as complementarity
-        const double left = sqrt(now / whole), blunt = cr_max(stick, left * speed);
-        use_dual(system, blunt);
-        const double off = residual(system);
-        for (int32_t c = 0; c < system->m; c++) {
-            system->line[c].soft = system->line[c].slack / system->line[c].j;
-        }
-        if (!cr_events_linear_factor(system)) {
-            return 0;
-        }
-        const double most = aim(system, 0.0);
-        const double more = centre(system, most) / now;
-        // Mehrotra's guess; but not ahead of the friction, which is no convex problem
-        const double less = off > ahead * left ? 1.0 : cr_max(more * more * more, 1e-4);
-        move_interior(system, 0.99 * aim(system, less * now));
+    const double speed = begin_interior(system), whole = centre(system, 0.0);
+    double now = whole;
+    int ok = 1;
+    for (int32_t i = 0; i < INTERIOR_STEPS && ok && now > near_enough * whole; i++) {
+        const double blunt = cr_max(stick, sqrt(now / whole) * speed);
+        ok = approach_once(system, now, whole, blunt);
+        now = centre(system, 0.0);
     }
     for (int32_t c = 0; c < system->m; c++) {
         cr_events_impulse_line* line = &system->line[c];
@@ -353,7 +379,7 @@ static int approach(cr_events_impulse_system* system, double stick)
         line->active = line->j > pair_mass(system, c) * line->slack;
         line->j = line->active ? line->j : 0.0;
     }
-    return 1;
+    return ok;
 }
 
 int cr_events_solve(cr_events_impulse_system* system, double stick)
