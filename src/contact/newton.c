@@ -12,17 +12,15 @@ static const double exact_below = 0.03;
 // And steps below this part with the curvature of the gaps, where the matrix stays positive with
 // it.
 static const double curved_sheet_below = 0.3;
-// The merit of exact steps shorter than this part of the free motion is lost in round-off and in
-// what friction does to it: their residual is judged instead.
-static const double judged_above = 1e-3;
 // A step this much of the free motion shorter than the tolerance asks for ends a solve of sheets,
 // whose stiff forces cancel to more than the residual can show.
 static const double step_tolerance = 0.1;
 // After exact steps that shrink by this the factor of the last one is good enough for the next: it
 // makes an error smaller by about as much, and costs a sixteenth.
 static const double keeps_factor = 0.1;
-// An exact step that makes the residual so many times larger led past a kink or to a saddle.
-static const double stall = 2.0;
+// An exact step is shorter than those before it by this at least, or it leads nowhere. After some
+// of them that do, steps have to be this much shorter for the next exact one.
+static const double progress = 0.9, exact_again = 0.1;
 // The last steps shrink ever faster, so one too short to matter can be foreseen. But a residual
 // larger than this times the tolerance is no round-off of stiff forces, and takes that step.
 static const double round_off = 10.0;
@@ -34,8 +32,9 @@ static const double first_tension = 0.25, least_tension = 0.05;
 // So many steps of sheets that nothing touches are taken untested: where a sheet buckles the merit
 // rises before it falls, and shorter steps only make more of them.
 static const int32_t untested = 20;
-// How often a step that does not lead nearer is shortened.
-enum { CUTS = 7 };
+// How often a step that does not lead nearer is shortened, and how many exact ones in a row may
+// lead nowhere: around a kink of friction two or three do.
+enum { CUTS = 7, MOST_STALLS = 4 };
 
 carom_status cr_newton_create(cr_newton** out)
 {
@@ -98,13 +97,14 @@ static carom_status factor(cr_newton* newton, int exact, int symmetric)
     return status == CAROM_OK ? cr_zone_matrix_factor(&newton->matrix) : status;
 }
 
-static int is_finite(const cr_newton* newton)
+// The length of the step d in the norm of the masses. kg^1/2 m
+static double length_of_step(const cr_newton* newton)
 {
     double sum = 0.0;
     for (int32_t i = 0; i < newton->n; i++) {
-        sum += fabs(newton->d[i]);
+        sum += newton->mass[i] * newton->d[i] * newton->d[i];
     }
-    return sum < HUGE_VAL;
+    return sqrt(sum);
 }
 
 // d = -J^-1 grad by the factor at hand.
@@ -120,7 +120,7 @@ static carom_status solve_again(cr_newton* newton)
             cr_newton_setup_lock(block, newton->d + block->first);
         }
     }
-    return is_finite(newton) ? CAROM_OK : CAROM_ERR_NOT_POSITIVE;
+    return length_of_step(newton) < HUGE_VAL ? CAROM_OK : CAROM_ERR_NOT_POSITIVE;
 }
 
 // d = -J^-1 grad; CAROM_ERR_NOT_POSITIVE: not with this matrix.
@@ -151,16 +151,20 @@ static carom_status solve_bodies(cr_newton* newton, double residual)
 }
 
 // With sheets, by a symmetric matrix: positive by blending compression out where it has to be. What
-// was enough last time is halved where it was at once.
+// was enough last time is halved where it was at once, and kept where its step had to be cut.
 static carom_status solve_positive(cr_newton* newton, double size)
 {
     const int cheap = newton->task->budget > 0;
     int curved = newton->row.count > 0 && size < curved_sheet_below * newton->scale;
+    int refused = 0;
     newton->tension = cheap ? 1.0 : newton->tension;
-    for (int failures = 0;; failures++) {
+    if (newton->cuts > 0) { // too little was left out for the direction to be worth its length
+        newton->tension = cr_max(first_tension, cr_min(1.0, 2.0 * newton->tension));
+    }
+    for (;;) {
         const carom_status status = try_solve(newton, curved, 1);
         newton->definite = status == CAROM_OK && newton->tension == 0.0;
-        if (status == CAROM_OK && failures == 0) {
+        if (status == CAROM_OK && !refused) {
             newton->tension = newton->tension * 0.5 < least_tension ? 0.0 : newton->tension * 0.5;
         }
         if (status != CAROM_ERR_NOT_POSITIVE) {
@@ -171,18 +175,32 @@ static carom_status solve_positive(cr_newton* newton, double size)
                 return status;
             }
             newton->tension = cr_max(first_tension, cr_min(1.0, 2.0 * newton->tension));
+            refused = 1;
         }
         curved = 0;
     }
 }
 
+// Exact steps that do not become shorter lead nowhere: the matrix is nearly singular, or the
+// solution is at a kink of friction. Positive ones go on then, until they are much shorter.
+static void judge_length(cr_newton* newton)
+{
+    const double length = length_of_step(newton);
+    if (length <= progress * newton->shortest) {
+        newton->shortest = length;
+        newton->stalls = 0;
+    } else if (++newton->stalls > MOST_STALLS) {
+        newton->exact_below = exact_again * newton->size;
+        newton->shortest = HUGE_VAL;
+        newton->stalls = 0;
+    }
+}
+
 // With sheets: positive as long as steps are long, or the matrix would not be positive without
 // compression blended out; else the exact one.
-static carom_status solve_sheets(cr_newton* newton, double size, double residual)
+static carom_status solve_sheets(cr_newton* newton, double size)
 {
-    const int stalls = newton->cuts > 0 || (newton->exact && residual > stall * newton->before);
-    const int near = size < exact_below * newton->scale && !stalls;
-    newton->before = residual;
+    const int near = size < newton->exact_below && newton->cuts == 0;
     if (newton->exact && near && is_whole(newton) && size <= keeps_factor * newton->size_before) {
         return solve_again(newton);
     }
@@ -193,6 +211,9 @@ static carom_status solve_sheets(cr_newton* newton, double size, double residual
         const int symmetric = newton->row.count == 0; // friction is what is not
         const carom_status status = try_solve(newton, 1, symmetric);
         newton->exact = status == CAROM_OK;
+        if (status == CAROM_OK) {
+            judge_length(newton);
+        }
         if (status != CAROM_ERR_NOT_POSITIVE) {
             return status;
         }
@@ -237,26 +258,32 @@ static carom_status take(cr_newton* newton)
     return status;
 }
 
-// What a step has to lower: of one by a positive matrix the merit, friction held at what it was;
-// of an exact one the residual, for friction has no potential.
-static double goal(cr_newton* newton, double friction)
-{
-    return newton->exact && newton->size < judged_above * newton->scale
-               ? cr_newton_system_gradient(newton)
-               : merit(newton) + friction;
-}
-
 static int is_free(const cr_newton* newton)
 {
     return newton->row.count == 0 && newton->base.count == 0 &&
            newton->report.iterations <= untested;
 }
 
-// Takes the shortened step where that leads nearer to the solution. Where it does not, all blocks
-// get one share, for along Newton's own direction the goal falls, and halves of it.
+// Back to where the step under way starts, with what the bound knows of the pairs there.
+static carom_status go_back(cr_newton* newton)
+{
+    cr_newton_bound_return(newton);
+    cr_newton_setup_place(newton);
+    return cr_newton_rows_collect(newton);
+}
+
+// Of Newton's own direction along which a goal falls all blocks get one share, and halves of it.
+static double shorter(cr_newton* newton, double part, double least)
+{
+    const double next = least < 1.0 && part == 1.0 ? least : 0.5 * part;
+    cr_newton_bound_alike(newton, next);
+    return next;
+}
+
+// A step by a positive matrix has to lower the merit, friction held at what it was.
 static carom_status descend(cr_newton* newton, double least)
 {
-    const double before = goal(newton, cr_newton_rows_friction(newton, &newton->row, 0.0));
+    const double before = merit(newton) + cr_newton_rows_friction(newton, &newton->row, 0.0);
     double part = 1.0;
     cr_newton_rows_keep_base(newton);
     cr_newton_sheet_stress_keep(newton);
@@ -265,18 +292,26 @@ static carom_status descend(cr_newton* newton, double least)
         cr_newton_sheet_stress_follow(newton, part);
         carom_status status = take(newton);
         if (status != CAROM_OK || newton->cuts == CUTS || is_free(newton) ||
-            goal(newton, friction) <= before) {
+            merit(newton) + friction <= before) {
             return status;
         }
-        cr_newton_bound_return(newton);
-        cr_newton_setup_place(newton);
-        status = cr_newton_rows_collect(newton); // what the bound knows of the pairs
+        status = go_back(newton);
         if (status != CAROM_OK) {
             return status;
         }
-        part = least < 1.0 && part == 1.0 ? least : 0.5 * part;
-        cr_newton_bound_alike(newton, part);
+        part = shorter(newton, part, least);
     }
+}
+
+// Friction has no potential, and of the forces the stiffest are the largest, so that nothing can
+// judge an exact step but the next one.
+static carom_status follow(cr_newton* newton)
+{
+    newton->cuts = 0;
+    cr_newton_rows_keep_base(newton);
+    cr_newton_sheet_stress_keep(newton);
+    cr_newton_sheet_stress_follow(newton, 1.0);
+    return take(newton);
 }
 
 static carom_status advance(cr_newton* newton)
@@ -290,12 +325,9 @@ static carom_status advance(cr_newton* newton)
     }
     newton->least_share = least;
     if (has_sheets(newton) && newton->along_before == 1.0) {
-        return descend(newton, least);
+        return newton->exact ? follow(newton) : descend(newton, least);
     }
-    cr_newton_rows_keep_base(newton);
-    cr_newton_sheet_stress_keep(newton);
-    cr_newton_sheet_stress_follow(newton, 1.0);
-    return take(newton);
+    return follow(newton);
 }
 
 static carom_status begin(cr_newton* newton, const cr_newton_task* task)
@@ -306,7 +338,8 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->own_stress = !task->linear;
     newton->flat = 0;
     newton->exact = newton->cuts = newton->definite = 0;
-    newton->size = newton->size_before = HUGE_VAL;
+    newton->size = newton->size_before = newton->shortest = HUGE_VAL;
+    newton->stalls = 0;
     newton->least_share = 1.0;
     newton->tension = 0.0;
     newton->row.count = newton->base.count = newton->dual.count = 0;
@@ -315,6 +348,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
         return status;
     }
     newton->report.scalar_count = newton->n;
+    newton->exact_below = exact_below * newton->scale;
     cr_newton_setup_place(newton);
     if (has_sheets(newton)) {
         cr_newton_sheet_stress_begin(newton);
@@ -410,8 +444,7 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
             break;
         }
         newton->report.iterations++;
-        status = has_sheets(newton) ? solve_sheets(newton, size, residual)
-                                    : solve_bodies(newton, residual);
+        status = has_sheets(newton) ? solve_sheets(newton, size) : solve_bodies(newton, residual);
         newton->size_before = newton->size;
         size = newton->size = size_of_step(newton);
         if (status == CAROM_OK) {

@@ -33,7 +33,7 @@ double cr_newton_fade_rub(const cr_newton_row* row, const cr_newton_fade_term* t
             sum += term[i].q * term[i].load;
         }
     }
-    return sum;
+    return cr_max(sum, 0.0);
 }
 
 cr_newton_fade cr_newton_fade_make(const cr_row* row, const double y[CR_ROW_DOFS])

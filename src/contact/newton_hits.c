@@ -17,9 +17,10 @@
 //
 //     m sum_{s in {a, a0, a1}} sum_{t in {b, b0, b1}} q_s q_t B(d_st),   q_edge = 1,  q_end = -1,
 //
-// which is 0 unless both closest points are inside, and the energy of the crossing away from ends;
-// m is the weight of nearly parallel edges. An end that is no corner, between two edges that go
-// straight on, is no contact as a vertex; each of the two takes half of it off, q = -1/2.
+// which is the energy of the crossing away from ends, and 0 where the closest points are not
+// inside, but for an end that is near the inside of the other edge then: edges that run side by
+// side. m is the weight of nearly parallel edges. An end that is no corner, between two edges that
+// go straight on, is no contact as a vertex; each of the two takes half of it off, q = -1/2.
 //
 // All of them are sums over sub-features. Terms of the same one are added up, and most cancel.
 #include "contact/newton_chunks.h"
@@ -350,9 +351,6 @@ static carom_status add_crossing(cr_newton* newton, int32_t i)
 {
     const cr_newton_pair* pair = &newton->pair.items[i];
     const int inside = sub_feature(&pair->at) == 15;
-    if (!inside && !pair->straight) {
-        return CAROM_OK;
-    }
     cr_vec3 x[4];
     cr_newton_hits_points(newton, pair, x);
     const int fades = cr_parallel_edges_fade(x);

@@ -51,7 +51,14 @@ double cr_newton_rub_load(const cr_newton* newton, const cr_newton_row* row)
     for (int32_t i = 0; i < count; i++) {
         sum += term[i].factor * term[i].law.force;
     }
-    return sum;
+    return cr_max(sum, 0.0);
+}
+
+// Whether there is a load: where the ends of two edges are nearer to each other than a crossing
+// would have them, its terms are negative together.
+static int is_loaded(const cr_newton_row* row)
+{
+    return row->press > 0.0;
 }
 
 // The term as a row with the unknowns of the row.
@@ -70,9 +77,9 @@ void cr_newton_rub_slope(const cr_newton* newton, const cr_newton_row* row, doub
     const int32_t count = cr_newton_rub_terms(newton, row, term);
     const int32_t n = row->at.offset[row->at.block_count];
     for (int32_t k = 0; k < n; k++) {
-        out[k] = -row->rub * row->law.slope * row->at.grad[k];
+        out[k] = is_loaded(row) ? -row->rub * row->law.slope * row->at.grad[k] : 0.0;
     }
-    for (int32_t i = 1; i < count; i++) {
+    for (int32_t i = 1; i < count && is_loaded(row); i++) {
         cr_row at;
         shape(newton, row, term[i].points, &at);
         for (int32_t k = 0; k < n; k++) {
@@ -87,7 +94,7 @@ void cr_newton_rub_adj(const cr_newton* newton, const cr_newton_row* row, double
     const cr_candidate* c = &newton->task->candidate[row->pair];
     cr_newton_rub_term term[CR_NEWTON_RUB_TERMS];
     const int32_t count = cr_newton_rub_terms(newton, row, term);
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && is_loaded(row); i++) {
         const double bar = factor * term[i].factor, slope = term[i].law.slope;
         cr_row own;
         if (i > 0) {
@@ -106,7 +113,7 @@ double cr_newton_rub_jvp(const cr_newton* newton, const cr_newton_row* row, cons
     cr_newton_rub_term term[CR_NEWTON_RUB_TERMS];
     const int32_t count = cr_newton_rub_terms(newton, row, term);
     double sum = 0.0;
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && is_loaded(row); i++) {
         double unused[CR_ROW_DOFS];
         cr_row own;
         if (i > 0) {

@@ -3,9 +3,10 @@
 // Contacts count with signs (newton_hits.c). Friction that counts with a negative sign would push
 // on what slips, so it goes with the positive ones only, each with what it has over those that are
 // taken off it:
-//     L = r sum_t q_t L_t
+//     L = max(0, r sum_t q_t L_t)
 // over sub-features t of the row's own pair, its own with q = 1. Of two edges the others are the
-// ends, with the q of newton_hits.c: the load begins at 0 where the crossing leaves an end. Of a
+// ends, with the q of newton_hits.c: the load begins at 0 where the crossing leaves an end: there
+// the sum is 0, or less where one edge's end is nearer to the other edge than its ends are. Of a
 // vertex in a valley they are the edges that its faces share, each taken off either by half. So
 // loads are not negative, and their sum is that of the signed forces.
 #pragma once
