@@ -272,12 +272,23 @@ static carom_status go_back(cr_newton* newton)
     return cr_newton_rows_collect(newton);
 }
 
-// Of Newton's own direction along which a goal falls all blocks get one share, and halves of it.
-static double shorter(cr_newton* newton, double part, double least)
+// Newton's own direction, along which a goal falls, is that of one share for all blocks; half of
+// it is part of a way that was looked at.
+static carom_status shorten(cr_newton* newton, double least, double* part)
 {
-    const double next = least < 1.0 && part == 1.0 ? least : 0.5 * part;
-    cr_newton_bound_alike(newton, next);
-    return next;
+    if (least < 1.0 && *part == 1.0) {
+        const carom_status status = go_back(newton);
+        *part = least;
+        if (status == CAROM_OK) {
+            cr_newton_bound_alike(newton, least);
+        }
+        return status;
+    }
+    cr_newton_bound_return(newton);
+    cr_newton_setup_place(newton);
+    cr_newton_bound_halve(newton);
+    *part *= 0.5;
+    return CAROM_OK;
 }
 
 // A step by a positive matrix has to lower the merit, friction held at what it was.
@@ -295,11 +306,10 @@ static carom_status descend(cr_newton* newton, double least)
             merit(newton) + friction <= before) {
             return status;
         }
-        status = go_back(newton);
+        status = shorten(newton, least, &part);
         if (status != CAROM_OK) {
             return status;
         }
-        part = shorter(newton, part, least);
     }
 }
 

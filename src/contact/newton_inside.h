@@ -225,6 +225,8 @@ carom_status cr_newton_rows_keep(cr_newton* newton);
 carom_status cr_newton_bound(cr_newton* newton, double* least);
 // The same share for all blocks, or less where a pair asks for it.
 void cr_newton_bound_alike(cr_newton* newton, double share);
+// Half of the shortened step, whose way has been looked at.
+void cr_newton_bound_halve(cr_newton* newton);
 // z the shortened step beyond z_before.
 void cr_newton_bound_move(cr_newton* newton);
 // z back at z_before.
