@@ -18,6 +18,8 @@ static const double step_tolerance = 0.1;
 // After exact steps that shrink by this the factor of the last one is good enough for the next: it
 // makes an error smaller by about as much, and costs a sixteenth.
 static const double keeps_factor = 0.1;
+// So is that of any step that left only this of the residual: what is left is its round-off.
+static const double settled = 1e-6;
 // An exact step is shorter than those before it by this at least, or it leads nowhere. After some
 // of them that do, steps have to be this much shorter for the next exact one.
 static const double progress = 0.9, exact_again = 0.1;
@@ -198,10 +200,13 @@ static void judge_length(cr_newton* newton)
 
 // With sheets: positive as long as steps are long, or the matrix would not be positive without
 // compression blended out; else the exact one.
-static carom_status solve_sheets(cr_newton* newton, double size)
+static carom_status solve_sheets(cr_newton* newton, double size, double residual)
 {
+    const int settles = residual <= settled * newton->before;
+    newton->before = residual;
     const int near = size < newton->exact_below && newton->cuts == 0;
-    if (newton->exact && near && is_whole(newton) && size <= keeps_factor * newton->size_before) {
+    const int shrinks = newton->exact && near && size <= keeps_factor * newton->size_before;
+    if ((shrinks || settles) && is_whole(newton)) {
         return solve_again(newton);
     }
     // with a budget all compression is left out, and nothing is known of the whole
@@ -349,6 +354,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->flat = 0;
     newton->exact = newton->cuts = newton->definite = 0;
     newton->size = newton->size_before = newton->shortest = HUGE_VAL;
+    newton->before = 0.0;
     newton->stalls = 0;
     newton->least_share = 1.0;
     newton->tension = 0.0;
@@ -454,7 +460,8 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
             break;
         }
         newton->report.iterations++;
-        status = has_sheets(newton) ? solve_sheets(newton, size) : solve_bodies(newton, residual);
+        status = has_sheets(newton) ? solve_sheets(newton, size, residual)
+                                    : solve_bodies(newton, residual);
         newton->size_before = newton->size;
         size = newton->size = size_of_step(newton);
         if (status == CAROM_OK) {

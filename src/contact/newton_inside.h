@@ -136,6 +136,7 @@ struct cr_newton {
     double size_before;    // m, and the one before it
     int32_t exact;         // nonzero: the last step of sheets was Newton's own, friction and all
     int32_t definite;      // nonzero: the last symmetric matrix was positive with all compression
+    double before;         // the residual that it started from
     int32_t stalls;        // exact steps that were not shorter ...
     double shortest;       // kg^1/2 m, ... than the shortest before them, in the norm of the masses
     double exact_below;    // m, positive steps shorter than this are followed by exact ones
