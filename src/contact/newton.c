@@ -9,6 +9,9 @@ static const double curved_below = 0.1, curved_step = 1e-2;
 // Steps of sheets longer than this part of the free motion are taken with a symmetric matrix, whose
 // factor tells whether it is positive; shorter ones with the exact one.
 static const double exact_below = 0.03;
+// Steps below this part lead to a solution where nothing but round-off would lead away from it,
+// stable or not: a sheet that is folded alike on both sides stays so.
+static const double unstable_below = 1e-6;
 // And steps below this part with the curvature of the gaps, where the matrix stays positive with
 // it.
 static const double curved_sheet_below = 0.3;
@@ -210,7 +213,8 @@ static carom_status solve_sheets(cr_newton* newton, double size, double residual
         return solve_again(newton);
     }
     // with a budget all compression is left out, and nothing is known of the whole
-    newton->exact = near && (newton->definite || newton->task->budget > 0);
+    const int definite = newton->definite || size < unstable_below * newton->scale;
+    newton->exact = near && (definite || newton->task->budget > 0);
     if (newton->exact) {
         newton->tension = 0.0;
         const int symmetric = newton->row.count == 0; // friction is what is not
