@@ -323,13 +323,19 @@ static carom_status descend(cr_newton* newton, double least)
 }
 
 // Friction has no potential, and of the forces the stiffest are the largest, so that nothing can
-// judge an exact step but the next one.
+// judge an exact step but the next one. Where they do not become shorter they go to and fro across
+// a kink, and half of one ends between its sides.
 static carom_status follow(cr_newton* newton)
 {
+    const int halved = newton->exact && newton->stalls > 0;
     newton->cuts = 0;
     cr_newton_rows_keep_base(newton);
     cr_newton_sheet_stress_keep(newton);
-    cr_newton_sheet_stress_follow(newton, 1.0);
+    if (halved) {
+        cr_newton_bound_halve(newton);
+        newton->least_share *= 0.5;
+    }
+    cr_newton_sheet_stress_follow(newton, halved ? 0.5 : 1.0);
     return take(newton);
 }
 
