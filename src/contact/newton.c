@@ -9,6 +9,9 @@ static const double curved_below = 0.1, curved_step = 1e-2;
 // Steps of sheets longer than this part of the free motion are taken with a symmetric matrix, whose
 // factor tells whether it is positive; shorter ones with the exact one.
 static const double exact_below = 0.03;
+// Steps below this part lead to a solution where nothing but round-off would lead away from it,
+// stable or not: a sheet that is folded alike on both sides stays so.
+static const double unstable_below = 1e-6;
 // And steps below this part with the curvature of the gaps, where the matrix stays positive with
 // it.
 static const double curved_sheet_below = 0.3;
@@ -18,6 +21,8 @@ static const double step_tolerance = 0.1;
 // After exact steps that shrink by this the factor of the last one is good enough for the next: it
 // makes an error smaller by about as much, and costs a sixteenth.
 static const double keeps_factor = 0.1;
+// So is that of any step that left only this of the residual: what is left is its round-off.
+static const double settled = 1e-6;
 // An exact step is shorter than those before it by this at least, or it leads nowhere. After some
 // of them that do, steps have to be this much shorter for the next exact one.
 static const double progress = 0.9, exact_again = 0.1;
@@ -208,14 +213,18 @@ static void judge_length(cr_newton* newton)
 
 // With sheets: positive as long as steps are long, or the matrix would not be positive without
 // compression blended out; else the exact one.
-static carom_status solve_sheets(cr_newton* newton, double size)
+static carom_status solve_sheets(cr_newton* newton, double size, double residual)
 {
+    const int settles = residual <= settled * newton->before;
+    newton->before = residual;
     const int near = size < newton->exact_below && newton->cuts == 0;
-    if (newton->exact && near && is_whole(newton) && size <= keeps_factor * newton->size_before) {
+    const int shrinks = newton->exact && near && size <= keeps_factor * newton->size_before;
+    if ((shrinks || settles) && is_whole(newton)) {
         return solve_again(newton);
     }
     // with a budget all compression is left out, and nothing is known of the whole
-    newton->exact = near && (newton->definite || newton->task->budget > 0);
+    const int definite = newton->definite || size < unstable_below * newton->scale;
+    newton->exact = near && (definite || newton->task->budget > 0);
     if (newton->exact) {
         newton->tension = 0.0;
         const int symmetric = newton->row.count == 0; // friction is what is not
@@ -282,12 +291,23 @@ static carom_status go_back(cr_newton* newton)
     return cr_newton_rows_collect(newton);
 }
 
-// Of Newton's own direction along which a goal falls all blocks get one share, and halves of it.
-static double shorter(cr_newton* newton, double part, double least)
+// Newton's own direction, along which a goal falls, is that of one share for all blocks; half of
+// it is part of a way that was looked at.
+static carom_status shorten(cr_newton* newton, double least, double* part)
 {
-    const double next = least < 1.0 && part == 1.0 ? least : 0.5 * part;
-    cr_newton_bound_alike(newton, next);
-    return next;
+    if (least < 1.0 && *part == 1.0) {
+        const carom_status status = go_back(newton);
+        *part = least;
+        if (status == CAROM_OK) {
+            cr_newton_bound_alike(newton, least);
+        }
+        return status;
+    }
+    cr_newton_bound_return(newton);
+    cr_newton_setup_place(newton);
+    cr_newton_bound_halve(newton);
+    *part *= 0.5;
+    return CAROM_OK;
 }
 
 // A step by a positive matrix has to lower the merit, friction held at what it was.
@@ -305,22 +325,27 @@ static carom_status descend(cr_newton* newton, double least)
             merit(newton) + friction <= before) {
             return status;
         }
-        status = go_back(newton);
+        status = shorten(newton, least, &part);
         if (status != CAROM_OK) {
             return status;
         }
-        part = shorter(newton, part, least);
     }
 }
 
 // Friction has no potential, and of the forces the stiffest are the largest, so that nothing can
-// judge an exact step but the next one.
+// judge an exact step but the next one. Where they do not become shorter they go to and fro across
+// a kink, and half of one ends between its sides.
 static carom_status follow(cr_newton* newton)
 {
+    const int halved = newton->exact && newton->stalls > 0;
     newton->cuts = 0;
     cr_newton_rows_keep_base(newton);
     cr_newton_sheet_stress_keep(newton);
-    cr_newton_sheet_stress_follow(newton, 1.0);
+    if (halved) {
+        cr_newton_bound_halve(newton);
+        newton->least_share *= 0.5;
+    }
+    cr_newton_sheet_stress_follow(newton, halved ? 0.5 : 1.0);
     return take(newton);
 }
 
@@ -349,6 +374,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
     newton->flat = newton->sweeping = 0;
     newton->exact = newton->cuts = newton->definite = 0;
     newton->size = newton->size_before = newton->shortest = HUGE_VAL;
+    newton->before = 0.0;
     newton->stalls = 0;
     newton->least_share = 1.0;
     newton->tension = 0.0;
@@ -454,7 +480,7 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
             break;
         }
         newton->report.iterations++;
-        status = has_sheets(newton) ? solve_sheets(newton, size) : solve_bodies(newton, residual);
+        status = has_sheets(newton) ? solve_sheets(newton, size, residual) : solve_bodies(newton, residual);
         newton->size_before = newton->size;
         size = newton->size = size_of_step(newton);
         if (status == CAROM_OK) {

@@ -345,6 +345,14 @@ void cr_newton_bound_alike(cr_newton* newton, double share)
     shorten_all(newton);
 }
 
+void cr_newton_bound_halve(cr_newton* newton)
+{
+    for (int32_t b = 0; b < newton->block_count; b++) {
+        newton->block.items[b].share *= 0.5;
+    }
+    newton->along_share *= 0.5;
+}
+
 carom_status cr_newton_bound(cr_newton* newton, double* least)
 {
     newton->along_share = newton->along_cut = 1.0;

@@ -137,6 +137,7 @@ struct cr_newton {
     double size_before;    // m, and the one before it
     int32_t exact;         // nonzero: the last step of sheets was Newton's own, friction and all
     int32_t definite;      // nonzero: the last symmetric matrix was positive with all compression
+    double before;         // the residual that it started from
     int32_t stalls;        // exact steps that were not shorter ...
     double shortest;       // kg^1/2 m, ... than the shortest before them, in the norm of the masses
     double exact_below;    // m, positive steps shorter than this are followed by exact ones
@@ -233,6 +234,8 @@ carom_status cr_newton_rows_keep(cr_newton* newton);
 carom_status cr_newton_bound(cr_newton* newton, double* least);
 // The same share for all blocks, or less where a pair asks for it.
 void cr_newton_bound_alike(cr_newton* newton, double share);
+// Half of the shortened step, whose way has been looked at.
+void cr_newton_bound_halve(cr_newton* newton);
 // z the shortened step beyond z_before.
 void cr_newton_bound_move(cr_newton* newton);
 // z back at z_before.
