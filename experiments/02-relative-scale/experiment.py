@@ -136,7 +136,7 @@ def run(kit):
              f"{STRUCK:g} s, which is the series to look at; then the smallest is out of the figure's way and hangs by itself "
              "while the others are dragged along, so that over all of the time a cloth that is touched would be compared with one that is "
              "not: those rows begin at 2:1, and differ by how each cloth folds (4.0 to 4.6 iterations a step). Where a step resolves the motion, cloths of more than 512 nodes are solved by sweeps over their rows, in as many rounds "
-             "whatever their size (docs/contact.md); smaller ones by a factor, whose cost grows as nodes^1.5. When all were factored, in the version before, a node "
+             "whatever their size (docs/solver.md); smaller ones by a factor, whose cost grows as nodes^1.5. When all were factored, in the version before, a node "
              "cost 9.2 us at 1:1 and 35.1 at 10:1. At 1/50 s, where what one node does is felt by all within the step, sweeps would "
              "take more rounds than they are worth, and all cloths are factored, the larger ones in more parts of the step: there the cost "
              "of a node is not constant.")
