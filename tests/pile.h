@@ -16,6 +16,7 @@ typedef struct pile {
     double dt;             // s
     double friction;       // 0..
     double friction_speed; // m/s; 0: the default
+    int hard;              // nonzero: contacts resist nearly at once
 } pile;
 
 static inline double pile_random(uint64_t* seed, double from, double to)
@@ -84,6 +85,9 @@ static inline char* pile_scene(const pile* p)
              p->friction);
     if (p->friction_speed > 0.0) {
         pile_add(&out, ", \"friction_speed\": %.9g", p->friction_speed);
+    }
+    if (p->hard) {
+        pile_add(&out, ", \"contact\": \"hard\"");
     }
     pile_add(&out, "}, \"bodies\": [{\"name\": \"floor\", \"type\": \"fixed\", \"mesh\": {\"box\": "
                    "{\"x\": 60, \"y\": 60, \"z\": 2}}, \"position\": [0.13, 0.07, -1]}");

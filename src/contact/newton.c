@@ -412,6 +412,7 @@ static void finish(cr_newton* newton)
         }
     }
     newton->report.least_gap = cr_newton_bound_gap(newton);
+    newton->report.grazes = cr_newton_bound_grazes(newton);
     for (int32_t i = 0; i < newton->row.count; i++) {
         newton->report.row_count += newton->row.items[i].lam > 0.0;
     }

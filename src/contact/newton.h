@@ -100,6 +100,7 @@ typedef struct cr_newton_report {
     int32_t iterations, factorisations;
     int32_t scalar_count; // unknowns
     int32_t row_count;    // contacts that carry a force
+    int32_t grazes;       // pairs at the rim of their layer, where an impact would begin
     int32_t over_margin;  // steps of a body or node that were cut off at their margin
     int32_t queries;      // of the broad phase, after the first
     double residual;      // of the last iterate, relative to the forces on each body; 0: round-off

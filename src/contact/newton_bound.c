@@ -13,6 +13,8 @@
 // much of its height. It stops once at a tenth of the layer, where the barrier is strong enough to
 // hold what moves at ordinary speed, so that one long step does not press others into the corner.
 static const double enter = 0.5, keep_share = 0.25, keep_width = 0.1, at_stop = 1.001;
+// Of the layer's width: nearer to its rim than this a pair neither touches nor does not.
+static const double rim = 1e-9;
 // Bodies move by no more in one step than twice what they would without forces, or this part of
 // their size, and turn by no more than this: farther away the linear model says nothing.
 static const double far_free = 2.0, far_size = 0.25;
@@ -406,6 +408,17 @@ void cr_newton_bound_return(cr_newton* newton)
         newton->block.items[b].odometer += newton->block.items[b].stride;
     }
     newton->given_odometer += (1.0 - newton->along_before) * newton->given_stride;
+}
+
+int32_t cr_newton_bound_grazes(const cr_newton* newton)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < newton->pair.count; i++) {
+        const cr_newton_pair* pair = &newton->pair.items[i];
+        const cr_candidate* c = &newton->task->candidate[i];
+        count += !pair->skip && fabs(pair->seen - c->thickness) <= rim * c->width;
+    }
+    return count;
 }
 
 double cr_newton_bound_gap(const cr_newton* newton)

@@ -242,6 +242,8 @@ void cr_newton_bound_move(cr_newton* newton);
 void cr_newton_bound_return(cr_newton* newton);
 // The least distance of the candidates less their thickness.
 double cr_newton_bound_gap(const cr_newton* newton);
+// How many candidates are at the rim of their layer: whether there is an impact hangs on round-off.
+int32_t cr_newton_bound_grazes(const cr_newton* newton);
 
 // newton_system.c: the residual into grad, and its size relative to the forces.
 double cr_newton_system_gradient(cr_newton* newton);

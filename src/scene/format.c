@@ -108,6 +108,10 @@ static const cr_field world_fields[] = {
              0 TO 30)},
     {INTEGER("max_iterations", numbers.max_iterations, "Newton iterations of one zone", 60,
              1 TO 1000000)},
+    {NUMBER("tolerance", numbers.tolerance, UNIT,
+            "what may be left of the forces on a body in a step that is solved; contact "
+            "\"barrier\"",
+            1e-10, 1e-14 TO 1e-2, 0)},
     {INTEGER("iteration_budget", numbers.iteration_budget,
              "Newton iterations after which a zone ends where it is, which intersects nothing but "
              "has no gradient; 0: only when solved; contact \"barrier\"",

@@ -28,6 +28,7 @@ typedef struct cr_world {
     double bounce_floor;   // 1, impacts slower than this many dt * |acceleration| do not bounce
     int32_t max_events;    // impacts of one body in one step before the rest is taken inelastically
     int32_t max_halvings;  // a step is split into at most 2^max_halvings parts
+    double tolerance;      // 1, residual of a step that is solved, of the forces on a body
     int32_t max_iterations;   // Newton iterations of one zone
     int32_t iteration_budget; // of one zone, then its iterate is taken as it is; 0: none
     int32_t contact;          // cr_contact_law

@@ -12,9 +12,6 @@
 // Islands of more bodies are not worth a worker of their own, but may query the broad phase.
 enum { LARGE = 32 };
 
-// Residual relative to the forces on a body.
-static const double tolerance = 1e-10;
-
 static const double relaxed[] = {1.0, 0.5, 0.25, 0.0};
 enum { MOST_RELAXED = 3 };
 
@@ -150,7 +147,7 @@ cr_newton_task cr_substep_task(cr_sim* sim, const cr_worker* worker, double h, d
                             .friction_speed = model->world.friction_speed,
                             .max_iterations = model->world.max_iterations,
                             .budget = model->world.iteration_budget,
-                            .tolerance = tolerance,
+                            .tolerance = model->world.tolerance,
                             .stop = sim->stop};
 }
 
@@ -182,6 +179,7 @@ static carom_status solve(cr_sim* sim, cr_worker* worker, int32_t index, double 
     if (status == CAROM_OK) {
         total->residual = cr_max(total->residual, report.residual);
         total->least_gap = cr_min(total->least_gap, report.least_gap);
+        total->weakly_active += report.grazes;
     } else {
         result->missed = report.residual;
     }

@@ -30,6 +30,8 @@ static inline int grad_kit_open(grad_kit* kit, const char* text, int64_t steps, 
         status = carom_model_create(scene, &kit->model, &error);
     }
     if (status == CAROM_OK) {
+        // what steps solved to 1e-10 leave is 1e-6 of a difference
+        kit->model->numbers->world.tolerance = 1e-13;
         status = cr_problem_init(&kit->problem, kit->model->numbers, &kit->model->goal, steps, 1,
                                  budget, &error);
     }

@@ -95,7 +95,8 @@ static void test_early_end(void)
                     .mass_ratio = 100,
                     .speed = 1000,
                     .dt = 1.0 / 24,
-                    .friction = 0.4};
+                    .friction = 0.4,
+                    .hard = 1};
     heap(&p, 2);
 }
 
@@ -130,8 +131,13 @@ static void test_thrown_into_the_pressed(void)
 // kept a force that it has not, and 1e-7 of the equations was left (3e-5 in others).
 static void test_far_rows_do_not_blur(void)
 {
-    const pile p = {
-        .seed = 6485, .bodies = 39, .mass_ratio = 1e6, .speed = 1000, .dt = 0.001, .friction = 0.8};
+    const pile p = {.seed = 6485,
+                    .bodies = 39,
+                    .mass_ratio = 1e6,
+                    .speed = 1000,
+                    .dt = 0.001,
+                    .friction = 0.8,
+                    .hard = 1};
     char* text = pile_scene(&p);
     kit* k = kit_open_text(text);
     double most = 0.0;
