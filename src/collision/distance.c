@@ -543,3 +543,24 @@ cr_distance_curve cr_distance_curve_make(int32_t kind, const cr_vec3 x[4], const
     out.q = cr_mat3_scale(q.inverse_d, out.q);
     return out;
 }
+
+// A direction is normal to a face when it leans less than this over it.
+static const double level = 1e-9;
+
+void cr_distance_take_face(int32_t kind, const cr_vec3 x[4], cr_closest* at)
+{
+    if (kind != CR_PAIR_PT || at->active == 15 || !(at->active >> 3 & 1)) {
+        return;
+    }
+    const cr_vec3 t[2] = {cr_vec3_sub(x[1], x[0]), cr_vec3_sub(x[2], x[0])};
+    for (int k = 0; k < 2; k++) {
+        if (!(fabs(cr_vec3_dot(at->n, t[k])) <= level * cr_vec3_norm(t[k]))) {
+            return;
+        }
+    }
+    const plane p = plane_make(t[0], t[1]);
+    if (p.ww > parallel_sine2 * p.e22) { // else a sliver, which has no normal
+        at->active = 15;
+        at->free = 2;
+    }
+}

@@ -25,6 +25,11 @@ cr_closest cr_distance_closest(int32_t kind, const cr_vec3 x[4]);
 // The same for a sub-feature: the hull of these of the pair's points (bits), one or more a side.
 cr_closest cr_distance_closest_of(int32_t kind, const cr_vec3 x[4], int32_t points);
 
+// Straight over a border of its face a point is over the face as well: distance and direction are
+// the same, and along faces that are level the distance bends as over a face, not as around an edge
+// or a vertex. Takes the face where that is so.
+void cr_distance_take_face(int32_t kind, const cr_vec3 x[4], cr_closest* at);
+
 // A triangle that many points are held against: what can be said of it without them.
 typedef struct cr_distance_face {
     cr_vec3 x[3];               // m

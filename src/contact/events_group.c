@@ -290,9 +290,10 @@ static carom_status add_row(group* g, cr_events_near* near)
         a[side] = cr_events_path_pull(events, near->side[side]);
     }
     cr_events_path_points(events, near, pose, g->impact->time, row.x, row.given);
+    cr_distance_take_face(pair->kind, row.x, &row.at);
     for (int k = 0; k < 4; k++) {
         const int side = cr_row_side(pair->kind, k);
-        if (near->at.active >> k & 1 && row.side[side] >= 0) {
+        if (row.at.active >> k & 1 && row.side[side] >= 0) {
             row.arm[k] = cr_vec3_sub(row.x[k], pose[side]->t);
         }
     }

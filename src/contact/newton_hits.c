@@ -181,12 +181,23 @@ static double border_weight(const cr_newton* newton, const cr_newton_border* at)
     return weight;
 }
 
+// Over a border of faces that are level both sides are the face: whose curvature it is cannot be
+// that of an edge or a vertex, and one of the faces stands for all of them.
 static carom_status add_faces(cr_newton* newton, const cr_newton_visit* visit, int32_t count)
 {
     carom_status status = CAROM_OK;
+    int stands = 0;
     newton->border.count = 0;
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
-        const int32_t points = sub_feature(&newton->pair.items[visit[i].pair].at);
+        int32_t points = sub_feature(&newton->pair.items[visit[i].pair].at);
+        if (points != 15 && !stands) {
+            cr_closest at = newton->pair.items[visit[i].pair].at;
+            cr_vec3 x[4];
+            cr_newton_hits_points(newton, &newton->pair.items[visit[i].pair], x);
+            cr_distance_take_face(CR_PAIR_PT, x, &at);
+            stands = at.active == 15;
+            points = stands ? 15 : points;
+        }
         const cr_newton_hit hit = make_term(newton, visit[i].pair, points, 1.0);
         status = add_hit(newton, &hit);
         if (status == CAROM_OK) {

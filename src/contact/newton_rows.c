@@ -160,9 +160,12 @@ void cr_newton_rows_shape(const cr_newton* newton, int32_t pair, int32_t points,
             point[k] = row_point(newton, of->point[k]);
         }
     }
-    const cr_closest at = of->known && of->at.active == points
-                              ? of->at
-                              : cr_distance_closest_of(candidate->pair.kind, x, points);
+    cr_closest at = of->known && of->at.active == points
+                        ? of->at
+                        : cr_distance_closest_of(candidate->pair.kind, x, points);
+    if (points == 15) {
+        cr_distance_take_face(candidate->pair.kind, x, &at);
+    }
     cr_row_make_of(out, candidate->pair.kind, &at, unknowns ? unknowns : at.active, point,
                    candidate->lever);
 }
