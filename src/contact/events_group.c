@@ -26,6 +26,9 @@ static const double still = 1e-11;
 // without end, and the end of that is one velocity.
 static const double collapse = 0.0717967697244908;
 
+// Of the closing speed of an impact: less is not felt elsewhere, and left to the layer.
+static const double felt = 1e-2;
+
 enum { SUPPORT_BODIES = 8, ROOT_STEPS = 30 };
 
 // The group that is being made.
@@ -564,9 +567,11 @@ static double closing_after(const group* g, const cr_events_near* near)
 static int resists(group* g, cr_events_near* near)
 {
     cr_events* events = g->events;
+    const double hit = events->row.items[g->impact->row_begin].closing;
     return near->row == SEEN && events->task->candidate[near->candidate].restitution < collapse &&
            cr_events_path_touches(events, near, near->gap) &&
-           closing_after(g, near) > cr_events_path_threshold(events, near, near->at.n);
+           closing_after(g, near) - cr_max(near->closing, 0.0) >
+               cr_events_path_floor(events, near) + felt * cr_max(hit, 0.0);
 }
 
 // What the group has not looked at since its time was settled: the near pairs of its members from
