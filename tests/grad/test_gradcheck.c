@@ -238,7 +238,7 @@ static const grad_kit_scene scenes[] = {
      " {'what': 'velocity', 'of': 'b3'}, {'what': 'rotation', 'of': 'b4'}]},"
      "'parameters': [{'of': 'b0', 'what': 'velocity'}, {'of': 'b2', 'what': 'mass'},"
      " {'of': 'b4', 'what': 'angular_velocity'}, {'of': 'b5', 'what': 'friction'}]}",
-     2, 0},
+     2, 1e-4},
     {"cube in a V",
      "{" SMOOTH "'bodies': ["
      " {'name': 'left', 'type': 'fixed', 'euler_degrees': [0, 45, 0], 'position': [-1, 0, 1],"
@@ -451,7 +451,7 @@ static const grad_kit_scene scenes[] = {
      "'objective': {'terms': [{'what': 'position', 'of': 'box', 'target': [0.1, 0.1, 0]},"
      " {'what': 'rotation', 'of': 'box'}, {'what': 'position', 'of': 'pusher'}]},"
      "'parameters': [{'of': 'pusher', 'what': 'script'}, {'of': 'box', 'what': 'friction'}]}",
-     25, 0},
+     25, 1e-4},
     {"kinematic pusher that hits",
      "{" WORLD "'bodies': [" GROUND ", {'name': 'box', 'mesh': {'box': {'size': [0.4, 0.3, 0.2]}},"
      " 'position': [0, 0, 0.1003]},"
