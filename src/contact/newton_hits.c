@@ -188,6 +188,9 @@ static carom_status add_faces(cr_newton* newton, const cr_newton_visit* visit, i
     carom_status status = CAROM_OK;
     int stands = 0;
     newton->border.count = 0;
+    for (int32_t i = 0; i < count; i++) {
+        stands |= sub_feature(&newton->pair.items[visit[i].pair].at) == 15;
+    }
     for (int32_t i = 0; i < count && status == CAROM_OK; i++) {
         int32_t points = sub_feature(&newton->pair.items[visit[i].pair].at);
         if (points != 15 && !stands) {
