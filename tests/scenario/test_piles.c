@@ -110,7 +110,8 @@ static void test_thrown_into_the_pressed(void)
                     .mass_ratio = 1e6,
                     .speed = 1000,
                     .dt = 1.0 / 24,
-                    .friction = 0};
+                    .friction = 0,
+                    .hard = 1};
     char* text = pile_scene(&p);
     carom_error error = {0};
     carom_scene* scene = NULL;
