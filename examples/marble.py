@@ -20,6 +20,6 @@ for i in range(12):
     bars = run.zeros()
     bars.positions[-1, marble, :2] = 2 * miss
     gradient = run.vjp(bars).controls + 0.002 * forces / len(forces)
-    velocity = 0.4 * velocity - 600.0 * gradient
+    velocity = 0.4 * velocity - 400.0 * gradient
     forces = forces + velocity
 assert loss < 0.02

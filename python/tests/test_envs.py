@@ -104,7 +104,7 @@ def test_way_back_of_a_locked_body_that_is_hit_while_it_supports():
     sim = carom.envs.make("sticks", seed=0).sim
     state = sim.rollout(steps=1, keep=False).states[0].copy()
     parts = sim.split(state)
-    parts.positions[:] = [[-0.110794438, 0.095681760, 0.518628306],
+    parts.positions[:] = [[-0.110794438, 0.095681760, 0.520128306],
                           [-0.168688289, 0.093811579, 0.407437363],
                           [-0.001152817, 0.099272565, 0.492707006]]
     parts.quaternions[0] = [0.969384299, 0.006658908, -0.244667531, 0.019685999]

@@ -76,8 +76,8 @@ static const cr_field world_fields[] = {
             NOT_GIVEN, 0 TO 1e3, 0),
      .otherwise = "by the size of each body"},
     {CHOICE("contact", numbers.contact,
-            "how contacts resist: nearly at once, or by a potential in a layer of finite width "
-            "(experimental)",
+            "how contacts resist: by a potential in a layer of finite width, or (going) nearly at "
+            "once",
             1, contact_names)},
     {NUMBER("contact_width", contact_width, "m",
             "width of the contact layer of bodies that give none; contact \"barrier\"", NOT_GIVEN,
