@@ -481,7 +481,8 @@ carom_status cr_newton_solve(cr_newton* newton, const cr_newton_task* task,
             break;
         }
         newton->report.iterations++;
-        status = has_sheets(newton) ? solve_sheets(newton, size, residual) : solve_bodies(newton, residual);
+        status = has_sheets(newton) ? solve_sheets(newton, size, residual)
+                                    : solve_bodies(newton, residual);
         newton->size_before = newton->size;
         size = newton->size = size_of_step(newton);
         if (status == CAROM_OK) {

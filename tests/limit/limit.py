@@ -27,6 +27,7 @@ QUANTITIES = ("place m", "velocity m/s", "turn rad", "gradient")
 # Where another contact switches between the width above and none, the limit begins below: {scene: (width, why)}.
 BEGINS = {
     "ball-on-sheet": (5e-4, "wider layers still show terms of second order"),
+    "drape": (3.2e-5, "in wider layers other nodes touch than without one, which the gradient by velocity feels"),
     "edges": (2.5e-4, "wider layers touch at other edges first"),
     "push-rubbing": (1.25e-4, "while the boxes settle in wider layers their faces slip along each other faster than friction_speed, "
                               "which only the gradient by friction feels; with a larger friction_speed it is seen at 1 mm too"),
@@ -130,9 +131,7 @@ def page_lines(results):
     lines += ["", "What is not seen at the usual widths:", ""]
     lines += [f"- `{name}` begins at {1e3 * width:g} mm: {why}." for name, (width, why) in BEGINS.items()]
     lines += [f"- `{name}`, {quantity.split()[0]}: {why}." for name, by in SLOW.items() for quantity, (_, why) in by.items()]
-    lines += ["- `drape`, the gradient by velocity alone: between 0.06 and 0.015 mm it is 3 % off, since other nodes touch than without a "
-              "layer; at 0.004 mm it is 0.3 % off.",
-              "- Sheets that are hit at many times the width of a layer a step: below about 1/200 of that way the step is split, and parts of "
+    lines += ["- Sheets that are hit at many times the width of a layer a step: below about 1/200 of that way the step is split, and parts of "
               "a step damp less than a whole one; the limit is then that of the shorter step.", ""]
     return lines
 

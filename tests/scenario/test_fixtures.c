@@ -1,5 +1,6 @@
 // Scenes that others wrote, with the outcomes they must have. They are found through CAROM_CASES;
 // without it nothing is run and the program says so (77).
+#include "layer.h"
 #include "scenario/scene_kit.h"
 
 static const char* cases;
@@ -59,7 +60,12 @@ static void test_five_cubes(void)
     double worst = 0.0;
     for (int i = 0; i < 5; i++) {
         end[i] = kit_body(k, name[i]);
-        CHECK_NEAR(end[i].position[1], -0.5 + i, 0.01);
+        // in its layer over what is below, the plane or the cube of half a metre to its top
+        const double gap = end[i].position[1] - 0.5 - (i ? end[i - 1].position[1] + 0.5 : -1.0);
+        const int32_t below = carom_model_body_find(k->model, i ? name[i - 1] : "body5");
+        const int32_t body = carom_model_body_find(k->model, name[i]);
+        CHECK(gap > cr_model_thickness(k->model->numbers, body, below));
+        CHECK(gap < layer_begins(k->model->numbers, body, below));
         CHECK_NEAR(tilt_from(&start[i], &end[i]), 0, 1e-3);
         CHECK_NEAR(speed(&end[i]), 0, 1e-3); // no friction: what an impact leaves stays
         const cr_vec3 push = kit_impulse(k, name[i], i ? name[i - 1] : "body5");

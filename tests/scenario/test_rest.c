@@ -80,8 +80,8 @@ static void test_a_cylinder_rests(void)
 static void stack(int count, double friction, double gap, double shift, double taper, double watch)
 {
     const double masses[] = {1.0, 2.0};
-    // watched for so long, or (0) the longer the cheaper it is; layers make a tower sway, slowest at
-    // 60 rad/s, which steps of length h damp by h 60^2/2 a second
+    // watched for so long, or (0) the longer the cheaper it is; layers make a tower sway, slowest
+    // at 60 rad/s, which steps of length h damp by h 60^2/2 a second
     const double settled[] = {1.0, 1.0, 2.0, 8.0}, until[] = {11.0, 4.0, 3.0, 8.2};
     for (int m = watch > 0.0; m < 2; m++) {
         for (int i = 0; i < 4; i++) {

@@ -77,7 +77,8 @@ static void test_the_world(void)
             "world.dt is \"1\"; it has to be a number from");
     REFUSED("{\"carom\": 1, \"world\": {\"dt\": -0.01}, \"bodies\": []}", CAROM_ERR_SCENE,
             "world.dt is -0.01 s");
-    REFUSED("{\"carom\": 1, \"world\": {\"contact\": \"hard\", \"elasticity\": \"linearized\"}, \"bodies\": []}",
+    REFUSED("{\"carom\": 1, \"world\": {\"contact\": \"hard\", \"elasticity\": \"linearized\"}, "
+            "\"bodies\": []}",
             CAROM_ERR_SCENE,
             "world.elasticity is \"linearized\", which needs \"contact\": "
             "\"barrier\"");
@@ -85,7 +86,9 @@ static void test_the_world(void)
             CAROM_ERR_SCENE,
             "s.json:1:24: world has no \"cloth_solver\" any more; \"elasticity\": "
             "\"linearized\" is the linearised step");
-    REFUSED("{\"carom\": 1, \"world\": {\"contact\": \"hard\", \"iteration_budget\": 4}, \"bodies\": []}", CAROM_ERR_SCENE,
+    REFUSED("{\"carom\": 1, \"world\": {\"contact\": \"hard\", \"iteration_budget\": 4}, "
+            "\"bodies\": []}",
+            CAROM_ERR_SCENE,
             "world.iteration_budget is not 0, which needs \"contact\": "
             "\"barrier\"");
     REFUSED("{\"carom\": 1, \"world\": {\"gravity\": [0, 1]}, \"bodies\": []}", CAROM_ERR_SCENE,
