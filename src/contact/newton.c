@@ -349,10 +349,18 @@ static carom_status follow(cr_newton* newton)
     return take(newton);
 }
 
+// Where the step under way starts from.
+static void keep_place(cr_newton* newton)
+{
+    for (int32_t i = 0; i < newton->n; i++) {
+        newton->z_before[i] = newton->z[i];
+    }
+}
+
 static carom_status advance(cr_newton* newton)
 {
     double least = 1.0;
-    memcpy(newton->z_before, newton->z, sizeof(double) * (size_t)newton->n);
+    keep_place(newton);
     newton->along_before = newton->along;
     const carom_status status = cr_newton_bound(newton, &least);
     if (status != CAROM_OK) {
@@ -390,7 +398,7 @@ static carom_status begin(cr_newton* newton, const cr_newton_task* task)
         cr_newton_sheet_stress_begin(newton);
     }
     // where everything would be without forces: a sliding body has slid, a resting one rests
-    memcpy(newton->z_before, newton->z, sizeof(double) * (size_t)newton->n);
+    keep_place(newton);
     newton->along_before = 0.0;
     double least;
     status = cr_newton_bound(newton, &least);
