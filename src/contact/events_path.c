@@ -8,6 +8,10 @@ static const double group_tilt = 1e-3;
 
 // Of a body size per step: slower impacts are round-off.
 static const double slowest = 1e-7;
+// Of the width of a layer per step: what closes slower goes so little way into it that the layer
+// stops it. In a heap that settles everything closes a little, and whoever touches would take part
+// in it.
+static const double gentle = 1e-3;
 
 // A search takes at least this many equal steps through the rest of a step where it creeps along a
 // pair that hovers, and at most that many evaluations.
@@ -220,7 +224,8 @@ double cr_events_path_tolerance(const cr_events* events, const cr_events_near* n
 
 double cr_events_path_floor(const cr_events* events, const cr_events_near* near)
 {
-    return slowest * size_of(events, near) / events->task->h;
+    const double width = events->task->candidate[near->candidate].width;
+    return cr_max(slowest * size_of(events, near), gentle * width) / events->task->h;
 }
 
 // A contact at rest gains at most h/2 + s of its acceleration along n before the zone takes it
