@@ -45,7 +45,7 @@ typedef struct kit {
                   // round-off come apart from each other, see kit_shaken; such steps are counted,
                   // and said when the kit is closed
     int doubles, strays; // steps that a double took, and those in which it came apart
-    int halved;          // those in which it was halved where the scene was not, or more often
+    int halved;          // those in which one of the two was halved and the other was not
     cr_state double_was; // before its step, where there are branches
     carom_model* twin_model;
     carom_sim* twin;
@@ -401,8 +401,10 @@ static inline void kit_double_step(kit* k)
     }
     double most = kit_double_way * way + kit_double_noise * size;
     k->doubles++;
-    if (carom_sim_info(k->sim).parts != carom_sim_info(k->double_sim).parts) {
-        k->halved++; // another discretisation
+    const int32_t parts = carom_sim_info(k->sim).parts;
+    const int32_t double_parts = carom_sim_info(k->double_sim).parts;
+    if (parts > 1 || double_parts > 1) { // which parts are halved again may hang on round-off
+        k->halved += parts == 1 || double_parts == 1;
         most = HUGE_VAL;
     }
     k->strays += !(apart <= most);
